@@ -1,0 +1,21 @@
+"""Canaries: mint markers, remember their owners, find them in answers, weigh the evidence."""
+
+from monitor.canaries.evidence import LEAK_BITS, MatchKind, net_bits
+from monitor.canaries.keys import InstallationKey
+from monitor.canaries.mint import Minter
+from monitor.canaries.registry import MarkerRegistry
+from monitor.canaries.scan import Echo, Match, Scan, echo, scan_answer
+
+__all__ = [
+    "LEAK_BITS",
+    "Echo",
+    "InstallationKey",
+    "MarkerRegistry",
+    "Match",
+    "MatchKind",
+    "Minter",
+    "Scan",
+    "echo",
+    "net_bits",
+    "scan_answer",
+]

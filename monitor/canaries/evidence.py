@@ -1,0 +1,87 @@
+"""How much a match in an answer is worth, in bits.
+
+Net evidence = matched bits - log2(markers searched x alignments x groups in the answer), so
+2^-net bounds the chance that an answer unrelated to the registry matches by accident (union
+bound over every marker, every alignment and every place). A match is proven from ``LEAK_BITS``.
+
+The stated bound of 10^-9 false LEAKs an answer is 2^-30 (9.3e-10) for the plain shape, neighbours
+that match exactly, plus at most 2^-36 for each of the four rarer shapes below, which pay
+``RARE_SHAPE_BITS`` each: 2^-30 + 4 x 2^-36 < 10^-9.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from math import comb, log2
+
+from monitor.canaries.proquint import GROUP_BITS, GROUPS_PER_MARKER
+
+LEAK_BITS = 30.0
+RARE_SHAPE_BITS = 6.0
+TAG_BITS = 16.0
+MAX_SUBSTITUTIONS = 2
+_CONSONANT_PLACES, _VOWEL_PLACES = 12, 8
+_OTHER_CONSONANTS, _OTHER_VOWELS = 15, 3
+
+
+class MatchKind(StrEnum):
+    """The shape of a match."""
+
+    NEIGHBOURS = "neighbours"
+    GAPPED = "gapped"
+    NEAR = "near"
+    SCATTERED = "scattered"
+    UNREGISTERED = "unregistered"
+
+
+def near_strings(substitutions: int) -> int:
+    """Count the markers within so many shape-preserving substitutions of one marker (0..2).
+
+    Raises ``ValueError`` beyond ``MAX_SUBSTITUTIONS``.
+    """
+    one = _CONSONANT_PLACES * _OTHER_CONSONANTS + _VOWEL_PLACES * _OTHER_VOWELS
+    two = (
+        comb(_CONSONANT_PLACES, 2) * _OTHER_CONSONANTS**2
+        + comb(_VOWEL_PLACES, 2) * _OTHER_VOWELS**2
+        + _CONSONANT_PLACES * _OTHER_CONSONANTS * _VOWEL_PLACES * _OTHER_VOWELS
+    )
+    sizes = (1, 1 + one, 1 + one + two)
+    if not 0 <= substitutions <= MAX_SUBSTITUTIONS:
+        msg = f"at most {MAX_SUBSTITUTIONS} substitutions are near, not {substitutions}"
+        raise ValueError(msg)
+    return sizes[substitutions]
+
+
+def net_bits(
+    kind: MatchKind, parts: int, *, markers: int, groups: int, substitutions: int = 0
+) -> float:
+    """Return the net evidence of ``parts`` matched groups of one marker.
+
+    ``markers`` counts every marker searched, expired ones included; ``groups`` the
+    proquint-shaped groups of the answer. Negative means: expected by chance.
+    """
+    searched = log2(max(markers, 1)) + log2(max(groups, 1))
+    matched = float(GROUP_BITS * parts)
+    match kind:
+        case MatchKind.NEIGHBOURS:
+            return matched - searched - log2(GROUPS_PER_MARKER + 1 - parts)
+        case MatchKind.GAPPED:
+            return matched - searched - log2(comb(GROUPS_PER_MARKER, parts)) - RARE_SHAPE_BITS
+        case MatchKind.NEAR:
+            whole = float(GROUP_BITS * GROUPS_PER_MARKER)
+            return whole - searched - log2(near_strings(substitutions)) - RARE_SHAPE_BITS
+        case MatchKind.SCATTERED:
+            places = parts * log2(max(groups, 1)) + log2(comb(GROUPS_PER_MARKER, parts))
+            return matched - log2(max(markers, 1)) - places - RARE_SHAPE_BITS
+        case MatchKind.UNREGISTERED:
+            return TAG_BITS - log2(max(groups, 1))
+
+
+def accumulate(bits: list[float], answers_searched: int) -> float:
+    """Return the evidence of several answers for one owner within one finding.
+
+    The sum pays for having searched many answers, and for being a rarer shape.
+    """
+    if not bits:
+        return 0.0
+    return sum(bits) - log2(max(answers_searched, 1)) - RARE_SHAPE_BITS

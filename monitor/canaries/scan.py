@@ -1,0 +1,273 @@
+"""Find markers in an answer: own, near-own, and those of somebody else.
+
+Every proquint-shaped group of the answer is first explained by the request if it can be; only
+what the request does not explain is held against the registry.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+from monitor.canaries.evidence import MAX_SUBSTITUTIONS, MatchKind, net_bits
+from monitor.canaries.proquint import GROUPS_PER_MARKER, Group, chains, substitutions
+from monitor.canaries.registry import POSITION_PAIRS, Entry, MarkerRegistry
+from monitor.model import Owner
+
+Window = tuple[Group | None, ...]
+
+
+class Echo(StrEnum):
+    """How an exchange's own nonce came back."""
+
+    OWN = "own"
+    NEAR_OWN = "near_own"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A marker that the request does not contain, found in the answer.
+
+    ``owner`` is ``None`` for a marker with a valid tag that the registry does not know.
+    ``spans`` are half-open places in the answer.
+    """
+
+    kind: MatchKind
+    parts: int
+    net_bits: float
+    spans: tuple[tuple[int, int], ...]
+    marker_id: str | None = None
+    owner: Owner | None = None
+    expired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """All that an answer says about markers. ``groups`` counts its unexplained groups."""
+
+    groups: int
+    matches: tuple[Match, ...]
+    near_own: tuple[tuple[int, int], ...]
+
+
+def echo(answer: str, nonce: str) -> Echo:
+    """Say how ``nonce`` came back in ``answer``."""
+    wanted = tuple(nonce.split("-"))
+    best = Echo.ABSENT
+    for window in _windows(chains(answer)):
+        letters = tuple(group.letters if group else "" for group in window)
+        if letters == wanted:
+            return Echo.OWN
+        if _is_near(letters, wanted):
+            best = Echo.NEAR_OWN
+    return best
+
+
+def scan_answer(answer: str, request: str, registry: MarkerRegistry) -> Scan:
+    """Return every marker of the registry in ``answer`` that ``request`` does not contain.
+
+    The best match of each marker is kept, most evidence first; matches worth nothing
+    (``net_bits`` <= 0) are dropped.
+    """
+    answer_chains = chains(answer)
+    if not answer_chains:
+        return Scan(groups=0, matches=(), near_own=())
+    request_chains = chains(request)
+    explained = {group.letters for chain in request_chains for group in chain}
+    near_own = _near_own(answer_chains, request_chains)
+    places = {(group.start, group.end) for group in near_own}
+    windows = [
+        tuple(
+            None if g is None or g.letters in explained or (g.start, g.end) in places else g
+            for g in window
+        )
+        for window in _windows(answer_chains)
+    ]
+    unexplained = {(g.start, g.end): g for window in windows for g in window if g}
+    search = _Search(registry, request_markers(request_chains), groups=len(unexplained))
+    found = [*search.windowed(windows), *search.scattered(list(unexplained.values()))]
+    found.extend(search.unregistered(windows, found))
+    return Scan(
+        groups=len(unexplained), matches=_best(found), near_own=tuple(sorted(places))
+    )
+
+
+def request_markers(request_chains: list[list[Group]]) -> frozenset[tuple[str, ...]]:
+    """Return the whole markers a request contains, as tuples of groups."""
+    return frozenset(
+        tuple(group.letters for group in window if group)
+        for window in _windows(request_chains)
+        if None not in window
+    )
+
+
+def _windows(all_chains: list[list[Group]]) -> Iterator[Window]:
+    """Yield every way four neighbouring places can lie over each chain, its ends included."""
+    margin = (None,) * (GROUPS_PER_MARKER - 1)
+    for chain in all_chains:
+        padded = (*margin, *chain, *margin)
+        for start in range(len(chain) + GROUPS_PER_MARKER - 1):
+            yield tuple(padded[start : start + GROUPS_PER_MARKER])
+
+
+def _is_near(letters: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    if any(not group for group in letters):
+        return False
+    edits = sum(substitutions(a, b) for a, b in zip(letters, wanted, strict=True))
+    return 0 < edits <= MAX_SUBSTITUTIONS
+
+
+def _near_own(answer: list[list[Group]], request: list[list[Group]]) -> list[Group]:
+    """Return the groups of the answer that are copy errors of the request's own markers."""
+    own = _by_pairs(request_markers(request))
+    near: list[Group] = []
+    for window in _windows(answer):
+        letters = tuple(group.letters if group else "" for group in window)
+        keys = ((i, j, letters[i], letters[j]) for i, j in POSITION_PAIRS)
+        if any(_is_near(letters, marker) for key in keys for marker in own.get(key, ())):
+            near.extend(group for group in window if group)
+    return near
+
+
+def _by_pairs(
+    markers: frozenset[tuple[str, ...]],
+) -> dict[tuple[int, int, str, str], list[tuple[str, ...]]]:
+    """Index markers by every two of their groups: at most two edits leave two groups whole."""
+    index: dict[tuple[int, int, str, str], list[tuple[str, ...]]] = defaultdict(list)
+    for marker in markers:
+        for i, j in POSITION_PAIRS:
+            index[i, j, marker[i], marker[j]].append(marker)
+    return index
+
+
+def _best(found: list[Match]) -> tuple[Match, ...]:
+    best: dict[object, Match] = {}
+    for match in found:
+        key = match.marker_id or match.spans
+        if match.net_bits > 0 and (key not in best or best[key].net_bits < match.net_bits):
+            best[key] = match
+    return tuple(sorted(best.values(), key=lambda m: -m.net_bits))
+
+
+class _Search:
+    """One answer's search: the registry, what the request owns, and the size of the haystack."""
+
+    def __init__(
+        self, registry: MarkerRegistry, own: frozenset[tuple[str, ...]], *, groups: int
+    ) -> None:
+        self._registry = registry
+        self._own_hashes = {
+            tuple(registry.hash_part(place, g) for place, g in enumerate(marker)) for marker in own
+        }
+        self._size = {"markers": len(registry), "groups": groups}
+
+    def _is_own(self, entry: Entry) -> bool:
+        return entry.part_hashes in self._own_hashes
+
+    def windowed(self, windows: list[Window]) -> Iterator[Match]:
+        """Yield the matches whose parts stand in the order and places of their marker."""
+        for window in windows:
+            hashes = [
+                self._registry.hash_part(place, group.letters) if group else 0
+                for place, group in enumerate(window)
+            ]
+            seen: set[str] = set()
+            for i, j in POSITION_PAIRS:
+                if window[i] is None or window[j] is None:
+                    continue
+                for entry in self._registry.with_pair(i, j, hashes[i], hashes[j]):
+                    if entry.id not in seen and not self._is_own(entry):
+                        seen.add(entry.id)
+                        yield self._weigh(entry, window, hashes)
+
+    def _weigh(self, entry: Entry, window: Window, hashes: list[int]) -> Match:
+        exact = [
+            place
+            for place, group in enumerate(window)
+            if group and hashes[place] == entry.part_hashes[place]
+        ]
+        run = _longest_run(exact)
+        candidates = [self._match(entry, MatchKind.NEIGHBOURS, run, window)]
+        if len(exact) > len(run):
+            candidates.append(self._match(entry, MatchKind.GAPPED, exact, window))
+        near = self._near(entry, window)
+        if near is not None:
+            candidates.append(near)
+        return max(candidates, key=lambda match: match.net_bits)
+
+    def _match(self, entry: Entry, kind: MatchKind, parts: list[int], window: Window) -> Match:
+        groups = [window[place] for place in parts]
+        return _match(entry, kind, [g for g in groups if g], net_bits(kind, len(parts), **self._size))
+
+    def _near(self, entry: Entry, window: Window) -> Match | None:
+        if entry.groups is None or None in window:
+            return None
+        groups = [group for group in window if group]
+        edits = sum(
+            substitutions(a.letters, b) for a, b in zip(groups, entry.groups, strict=True)
+        )
+        if not 0 < edits <= MAX_SUBSTITUTIONS:
+            return None
+        bits = net_bits(MatchKind.NEAR, GROUPS_PER_MARKER, substitutions=edits, **self._size)
+        return _match(entry, MatchKind.NEAR, groups, bits)
+
+    def scattered(self, groups: list[Group]) -> Iterator[Match]:
+        """Yield markers of which single parts stand apart from each other.
+
+        Looked for only while one part alone can be worth anything, which also bounds the work.
+        """
+        if net_bits(MatchKind.SCATTERED, 1, **self._size) <= -GROUPS_PER_MARKER:
+            return
+        parts: dict[str, dict[int, Group]] = defaultdict(dict)
+        for group in groups:
+            for place in range(GROUPS_PER_MARKER):
+                for entry in self._registry.with_part(place, group.letters):
+                    if not self._is_own(entry):
+                        parts[entry.id].setdefault(place, group)
+        for marker_id, held in parts.items():
+            entry = self._registry.entry(marker_id)
+            if entry is not None:
+                bits = net_bits(MatchKind.SCATTERED, len(held), **self._size)
+                yield _match(entry, MatchKind.SCATTERED, list(held.values()), bits)
+
+    def unregistered(self, windows: list[Window], known: list[Match]) -> Iterator[Match]:
+        """Yield markers of ours (valid tag) that no registered marker explains."""
+        taken = {span for match in known if match.parts > 1 for span in match.spans}
+        for window in windows:
+            groups = [group for group in window if group]
+            if len(groups) < GROUPS_PER_MARKER or any((g.start, g.end) in taken for g in groups):
+                continue
+            if self._registry.has_valid_tag(tuple(group.letters for group in groups)):
+                bits = net_bits(MatchKind.UNREGISTERED, GROUPS_PER_MARKER, **self._size)
+                yield Match(
+                    kind=MatchKind.UNREGISTERED,
+                    parts=GROUPS_PER_MARKER,
+                    net_bits=bits,
+                    spans=tuple((g.start, g.end) for g in groups),
+                )
+
+
+def _match(entry: Entry, kind: MatchKind, groups: list[Group], bits: float) -> Match:
+    return Match(
+        kind=kind,
+        parts=len(groups),
+        net_bits=bits,
+        spans=tuple(sorted((group.start, group.end) for group in groups)),
+        marker_id=entry.id,
+        owner=entry.owner,
+        expired=entry.groups is None,
+    )
+
+
+def _longest_run(places: list[int]) -> list[int]:
+    """Return the longest stretch of consecutive numbers in ``places``."""
+    runs = [
+        places[a : b + 1]
+        for a, b in combinations(range(len(places)), 2)
+        if places[b] - places[a] == b - a
+    ]
+    return max(runs, key=len, default=places[:1])

@@ -1,0 +1,98 @@
+"""The records: a golden prompt and its five kinds of expectation."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Literal
+
+VERSION_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyOf:
+    """At least one of the strings occurs in the answer, as whole words where words have spaces."""
+
+    strings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoneOf:
+    """None of the strings occurs in the answer."""
+
+    strings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberIs:
+    """A number within the tolerance occurs, followed by one of the units if there are any."""
+
+    value: Decimal
+    tolerance: Decimal = Decimal(0)
+    units: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonHolds:
+    """A JSON object in the answer holds these values; it may hold more keys.
+
+    The values are kept as canonical JSON text, so that the record stays hashable.
+    """
+
+    values: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternFits:
+    """The whole answer, without the reference code it was asked to echo, fits the pattern."""
+
+    regex: str
+
+
+Expectation = AnyOf | NoneOf | NumberIs | JsonHolds | PatternFits
+Structure = Literal["text", "json"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenPrompt:
+    """One question, and what its answer must show. All expectations must hold."""
+
+    suite: str
+    id: str
+    language: str
+    prompt: str
+    expectations: tuple[Expectation, ...]
+    max_output_tokens: int
+    structure: Structure = "text"
+    tags: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name used in configuration, verdicts and reports: `facts/capital-france`."""
+        return f"{self.suite}/{self.id}"
+
+    @property
+    def version(self) -> str:
+        """A digest of all that is asked and expected; tags do not count.
+
+        Answers under different versions are answers to different questions: baselines
+        and calibrations are kept by name *and* version.
+        """
+        content = {
+            "suite": self.suite,
+            "id": self.id,
+            "language": self.language,
+            "prompt": self.prompt,
+            "structure": self.structure,
+            "max_output_tokens": self.max_output_tokens,
+            "expect": [[type(one).__name__, asdict(one)] for one in self.expectations],
+        }
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=_decimal_text)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:VERSION_DIGITS]
+
+
+def _decimal_text(value: object) -> str:
+    """Write 42 and 42.0 alike: they expect the same answer."""
+    if isinstance(value, Decimal):
+        return format(value.normalize(), "f")
+    raise TypeError(type(value).__name__)

@@ -1,0 +1,66 @@
+"""Looking for a string in text, whatever its case, width, accents and script."""
+
+import re
+import unicodedata
+
+_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), "-")
+_QUOTES = dict.fromkeys(map(ord, "‘’‛ʼ"), "'")
+_SUPERSCRIPT = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+_VULGAR_FRACTION = re.compile("([¼-¾⅐-⅞])")
+_LATIN_MARKS = re.compile("[\u0300-\u036f]")
+# Scripts written without spaces, or with particles glued to the word (Hangul).
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u312f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+def normalise(text: str) -> str:
+    """Fold what does not change a fact: width, case, accents, dashes, digits, spaces.
+
+    A superscript becomes `^2` and a fraction such as ½ stands apart, since plain NFKC
+    would turn 10² into 102 and 3½ into 31⁄2.
+    """
+    text = _VULGAR_FRACTION.sub(r" \1", _SUPERSCRIPT.sub(r"^\1", text))
+    text = unicodedata.normalize("NFKC", text).translate(_DASHES).translate(_QUOTES)
+    text = unicodedata.normalize("NFKD", text.casefold())
+    text = unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", text)).casefold()
+    text = "".join(_plain(char) for char in text)
+    return " ".join(text.split())
+
+
+def contains(text: str, wanted: str) -> bool:
+    """Whether `wanted` stands in `text` on its own; both are normalised."""
+    start = text.find(wanted)
+    while start >= 0:
+        if _stands_alone(text, start, start + len(wanted)):
+            return True
+        start = text.find(wanted, start + 1)
+    return False
+
+
+def _plain(char: str) -> str:
+    if char.isascii():
+        return char
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    # Zero-width characters, soft hyphens and variation selectors say nothing.
+    if unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f":
+        return ""
+    return char
+
+
+def _is_word(char: str) -> bool:
+    return char.isalnum() and not _UNSPACED.match(char)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    first, last = text[start], text[end - 1]
+    if before and _is_word(first) and _is_word(before[-1]):
+        return False
+    if after and _is_word(last) and _is_word(after[0]):
+        return False
+    # 7 is neither in 1,7 nor in 7.5.
+    inside_number = first.isdigit() and re.fullmatch(r"\d[.,]", before)
+    return not (inside_number or (last.isdigit() and re.match(r"[.,]\d", after)))
