@@ -1,0 +1,41 @@
+"""Checks: one module a signal. Pure functions; none of them knows a probe or a lab."""
+
+from monitor.checks import (
+    boundary,
+    empty,
+    fact,
+    finish,
+    foreign,
+    needle,
+    nonce,
+    ontopic,
+    protocol,
+    repeat,
+    special,
+    usage_in,
+    usage_out,
+)
+from monitor.checks.base import Check, judge_trial
+
+CHECKS: tuple[Check, ...] = tuple(
+    module.CHECK
+    for module in (
+        protocol,
+        foreign,
+        nonce,
+        ontopic,
+        fact,
+        needle,
+        boundary,
+        usage_in,
+        usage_out,
+        finish,
+        empty,
+        special,
+        repeat,
+    )
+)
+# Raised whenever a check's meaning changes, so that stored verdicts say what judged them.
+CHECKS_VERSION = "1"
+
+__all__ = ["CHECKS", "CHECKS_VERSION", "Check", "judge_trial"]

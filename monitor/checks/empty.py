@@ -1,0 +1,35 @@
+"""EMPTY: a 200 holds an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.checks.base import (
+    Check,
+    Needs,
+    could_not_judge,
+    failed,
+    only_reasoned,
+    passed,
+    skipped,
+)
+from monitor.history import History
+from monitor.model import Exchange, Signal, Trial
+
+CODE = "EMPTY"
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard on an empty answer; error if hidden reasoning used up the allowed tokens."""
+    response = exchange.response
+    if response is None or not exchange.whole:
+        return [skipped(CODE, exchange, "no whole answer to judge")]
+    if response.text.strip() or response.tool_calls:
+        return [passed(CODE, exchange, "there is an answer")]
+    if only_reasoned(response):
+        return [could_not_judge(CODE, exchange, "reasoning used up the output tokens")]
+    tokens = response.usage.output_tokens
+    return [failed(CODE, exchange, "empty", f"an empty answer on a 200 ({tokens} tokens reported)")]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)

@@ -1,0 +1,43 @@
+"""NEEDLE: facts planted at head, middle and tail of a long prompt are recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.canaries import Echo, echo
+from monitor.checks.base import Check, answered, failed, passed, skipped
+from monitor.history import History
+from monitor.model import Exchange, Signal, Trial
+
+CODE = "NEEDLE"
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard if an earlier part is lost while the tail is kept: the prompt was not read whole.
+
+    A model whose tolerance says it is weak forgets needles by itself, so there it is tolerated.
+    """
+    if not exchange.expectation.needles:
+        return [skipped(CODE, exchange, "no needle was planted")]
+    if exchange.expectation.truncation_accepted:
+        return [skipped(CODE, exchange, "truncation is accepted above this limit")]
+    lost = lost_places(exchange)
+    if not lost:
+        return [passed(CODE, exchange, "every needle was recalled")]
+    explanation = f"lost: {', '.join(lost)} of {len(exchange.expectation.needles)} needles"
+    if "tail" not in lost and not history.weak_model:
+        return [failed(CODE, exchange, "front_lost", explanation)]
+    return [failed(CODE, exchange, "lost", explanation)]
+
+
+def lost_places(exchange: Exchange) -> list[str]:
+    """Return the places whose needle does not stand in the answer, copy errors allowed."""
+    text = answered(exchange.response) if exchange.response else ""
+    return [
+        needle.place
+        for needle in exchange.expectation.needles
+        if echo(text, needle.text) is Echo.ABSENT
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge)

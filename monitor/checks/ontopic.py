@@ -1,0 +1,58 @@
+"""ONTOPIC: the answer to the exchange's own task is there; another member's is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from monitor.checks.base import Check, answered, failed, passed, skipped
+from monitor.history import History
+from monitor.model import Exchange, Fact, Signal, Trial
+
+CODE = "ONTOPIC"
+# contracts 1: another member's answer proves a crossing only out of spaces this large.
+DISJOINT_SPACE_BITS = 32.0
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard on another member's answer, tolerated on a wrong or missing own answer."""
+    response = exchange.response
+    if response is None or not exchange.expectation.answers:
+        return [skipped(CODE, exchange, "no task was set")]
+    text = answered(response)
+    other = next((o for o in _others(trial, exchange) if _holds_all(text, o)), None)
+    if other is not None:
+        explanation = f"the answer is that of exchange {other.index} of the same trial"
+        return [failed(CODE, exchange, "other_member", explanation)]
+    missing = [fact.name for fact in exchange.expectation.answers if not holds(text, fact)]
+    if missing:
+        return [failed(CODE, exchange, "wrong", f"not found: {', '.join(missing)}")]
+    return [passed(CODE, exchange, "the task was answered rightly")]
+
+
+def _others(trial: Trial, exchange: Exchange) -> list[Exchange]:
+    """Return the other exchanges whose answers are long random strings, all unlike ours."""
+    own = {text for fact in exchange.expectation.answers for text in fact.any_of}
+    request = exchange.request.text()
+    return [
+        other
+        for other in trial.exchanges
+        if other.index != exchange.index
+        and other.expectation.answer_bits >= DISJOINT_SPACE_BITS
+        and not any(t in own or t in request for f in other.expectation.answers for t in f.any_of)
+    ]
+
+
+def _holds_all(text: str, other: Exchange) -> bool:
+    return all(holds(text, fact) for fact in other.expectation.answers)
+
+
+def holds(text: str, fact: Fact) -> bool:
+    """True if one of the fact's strings stands in ``text`` as a whole word, in any case."""
+    return any(
+        re.search(rf"(?<![\w.]){re.escape(wanted)}(?!\w|[.,]\d)", text, re.IGNORECASE)
+        for wanted in fact.any_of
+    )
+
+
+CHECK = Check(code=CODE, judge=judge)

@@ -1,0 +1,45 @@
+"""PROTOCOL: a 200 speaks the protocol; IDENTITY: one response id belongs to one prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.checks.base import Check, Needs, failed, passed, skipped
+from monitor.history import History, prompt_digest
+from monitor.model import Exchange, FailureKind, Signal, Trial
+
+CODE = "PROTOCOL"
+HTTP_OK = 200
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard on a 200 whose body is not an answer, or on an id used for two prompts."""
+    failure, response = exchange.failure, exchange.response
+    if failure is not None and failure.kind is FailureKind.PROTOCOL:
+        if exchange.http_status == HTTP_OK:
+            return [failed(CODE, exchange, "not_the_protocol", failure.detail)]
+        return [skipped(CODE, exchange, "not a 200")]
+    if response is None or failure is not None:
+        return [skipped(CODE, exchange, "no whole answer to judge")]
+    if _id_used_before(trial, exchange, history):
+        return [failed(CODE, exchange, "response_id_reused", "one response id for two prompts")]
+    if response.protocol_faults:
+        return [failed(CODE, exchange, "faults", ", ".join(response.protocol_faults[:8]))]
+    return [passed(CODE, exchange, "the body is the protocol")]
+
+
+def _id_used_before(trial: Trial, exchange: Exchange, history: History) -> bool:
+    response = exchange.response
+    if response is None or not response.response_id:
+        return False
+    digest = prompt_digest(exchange.request.text())
+    earlier = [(seen.response_id, seen.prompt_digest) for seen in history.earlier]
+    earlier += [
+        (other.response.response_id, prompt_digest(other.request.text()))
+        for other in trial.exchanges
+        if other.index < exchange.index and other.response is not None
+    ]
+    return any(i == response.response_id and seen != digest for i, seen in earlier)
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)

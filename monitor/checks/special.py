@@ -1,0 +1,44 @@
+"""SPECIAL: control tokens of chat templates, and control characters, do not stand in answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monitor.checks.base import Check, Needs, failed, passed, said
+from monitor.history import History
+from monitor.model import Exchange, Signal, Trial
+
+CODE = "SPECIAL"
+# The shapes of control tokens in public chat templates: <|…|> (ChatML, Llama 3, harmony, GLM,
+# Phi), full-width bars (DeepSeek), [INST] (Mistral), <<SYS>> (Llama 2), <s> </s> <pad> <bos> <eos>
+# <unk>, <start_of_turn> (Gemma), and unfinished tool-call wrappers.
+_CONTROL = re.compile(
+    r"<\|[A-Za-z0-9_ /▁-]{1,40}\|>"
+    r"|<|[^<>|]{1,40}|>"
+    r"|\[/?INST\]|<</?SYS>>"
+    r"|<(?:/?s|pad|bos|eos|unk|mask|start_of_turn|end_of_turn|begin_of_box|end_of_box)>"
+    r"|</?(?:tool_call|tool_response|think)>"
+    r"|\[/?(?:TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS)\]"
+)
+# Terminal escapes and the like: C0 and C1 but tab and line breaks.
+_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard on a control token or character that the request itself does not hold."""
+    if exchange.response is None:
+        return []
+    request, answer = exchange.request.text(), said(exchange.response)
+    signals = []
+    for variant, pattern in (("control_token", _CONTROL), ("control_character", _CHARACTER)):
+        asked = {match.group() for match in pattern.finditer(request)}
+        found = [match for match in pattern.finditer(answer) if match.group() not in asked]
+        if found:
+            signal = failed(CODE, exchange, variant, f"{len(found)} {variant}s in the answer")
+            signals.append(replace(signal, spans=tuple(match.span() for match in found[:16])))
+    return signals or [passed(CODE, exchange, "no control token in the answer")]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT)

@@ -1,0 +1,91 @@
+"""USAGE_IN: the prompt tokens the target reports can be true of the prompt it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.checks.base import Check, failed, passed, skipped
+from monitor.history import History, Observation, observe
+from monitor.model import Exchange, Signal, Trial
+
+CODE = "USAGE_IN"
+# No tokenizer in use packs more UTF-8 bytes into a token than this over prompts like ours: English
+# takes 4 to 5, Chinese 3 to 5, and our markers about 2. Three times that is beyond doubt.
+MOST_BYTES_PER_TOKEN = 16
+# Bytes a token vary from about 2 (markers) to 5 (prose); prompts whose lengths differ by more than
+# that explains cannot take the same number of tokens.
+CLEARLY_LONGER = 4.0
+HALF = (0.47, 0.53)
+SHORT_OF_EXPECTED = 0.8
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard on counts that no tokenizer explains; skip where nothing is reported."""
+    response = exchange.response
+    tokens = response.usage.input_tokens if response else None
+    if tokens is None:
+        return [skipped(CODE, exchange, "the target reports no prompt tokens")]
+    if exchange.expectation.truncation_accepted:
+        return [skipped(CODE, exchange, "truncation is accepted above this limit")]
+    text = exchange.request.text()
+    if tokens < max(2, len(text.encode("utf-8", "surrogatepass")) // MOST_BYTES_PER_TOKEN):
+        explanation = f"{tokens} prompt tokens reported for {len(text)} characters"
+        variant = "constant" if _is_constant(trial, exchange, history) else "placeholder"
+        return [failed(CODE, exchange, variant, explanation)]
+    fault = _plateau(trial, exchange, history) or _against_ruler(exchange, tokens)
+    if fault:
+        return [failed(CODE, exchange, *fault)]
+    return [passed(CODE, exchange, f"{tokens} prompt tokens can be true")]
+
+
+def _earlier(trial: Trial, exchange: Exchange, history: History) -> list[Observation]:
+    same_trial = [observe(trial, e) for e in trial.exchanges if e.index < exchange.index and e.whole]
+    return [*history.earlier, *same_trial]
+
+
+def _equal_counts(trial: Trial, exchange: Exchange, history: History) -> list[Observation]:
+    """Return earlier exchanges with the same count although their prompts differ clearly."""
+    now = observe(trial, exchange)
+    return [
+        seen
+        for seen in _earlier(trial, exchange, history)
+        if seen.prompt_tokens == now.prompt_tokens and _clearly_different(seen, now)
+    ]
+
+
+def _clearly_different(one: Observation, other: Observation) -> bool:
+    if one.size_tokens is not None and other.size_tokens is not None:
+        errors = one.size_error_tokens + other.size_error_tokens
+        return abs(one.size_tokens - other.size_tokens) > errors
+    few, many = sorted((max(1, one.prompt_bytes), max(1, other.prompt_bytes)))
+    return many > CLEARLY_LONGER * few
+
+
+def _is_constant(trial: Trial, exchange: Exchange, history: History) -> bool:
+    return bool(_equal_counts(trial, exchange, history))
+
+
+def _plateau(trial: Trial, exchange: Exchange, history: History) -> tuple[str, str] | None:
+    equal = _equal_counts(trial, exchange, history)
+    if not equal:
+        return None
+    now = observe(trial, exchange)
+    lengths = sorted({seen.prompt_bytes for seen in equal} | {now.prompt_bytes})
+    return "plateau", f"the same count for prompts of {lengths[0]} and {lengths[-1]} bytes"
+
+
+def _against_ruler(exchange: Exchange, tokens: int) -> tuple[str, str] | None:
+    """Compare with the size the prompt was cut to, if it was measured."""
+    expected, error = exchange.expectation.size_tokens, exchange.expectation.size_error_tokens
+    if expected is None or error * 4 > expected:
+        return None
+    share = tokens / expected
+    explanation = f"{tokens} prompt tokens reported, {expected} ± {error} expected"
+    if HALF[0] <= share <= HALF[1]:
+        return "half", explanation
+    if tokens + error < SHORT_OF_EXPECTED * expected:
+        return "short", explanation
+    return None
+
+
+CHECK = Check(code=CODE, judge=judge)

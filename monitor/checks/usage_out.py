@@ -1,0 +1,40 @@
+"""USAGE_OUT: the output tokens the target reports agree with what it wrote and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.checks.base import Check, failed, passed, said, skipped
+from monitor.history import History
+from monitor.model import Exchange, Response, Signal, Trial
+
+CODE = "USAGE_OUT"
+# Engines count the stop token, and some the template's first: a few tokens over are no fault.
+SLACK_TOKENS = 4
+MOST_CHARACTERS_PER_TOKEN = 40
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard where the count contradicts the text, or exceeds what was asked for."""
+    response = exchange.response
+    tokens = response.usage.output_tokens if response else None
+    if response is None or tokens is None:
+        return [skipped(CODE, exchange, "the target reports no output tokens")]
+    fault = _fault(response, tokens, exchange.request.max_output_tokens)
+    if fault:
+        return [failed(CODE, exchange, *fault)]
+    return [passed(CODE, exchange, f"{tokens} output tokens can be true")]
+
+
+def _fault(response: Response, tokens: int, most: int) -> tuple[str, str] | None:
+    characters = len(said(response).strip())
+    if characters > SLACK_TOKENS * MOST_CHARACTERS_PER_TOKEN and tokens == 0:
+        return "zero_with_text", f"0 output tokens reported for {characters} characters"
+    if tokens * MOST_CHARACTERS_PER_TOKEN + 200 < characters:
+        return "too_few", f"{tokens} output tokens reported for {characters} characters"
+    if tokens > most + SLACK_TOKENS and not response.usage.reasoning_tokens:
+        return "over_maximum", f"{tokens} output tokens reported, at most {most} allowed"
+    return None
+
+
+CHECK = Check(code=CODE, judge=judge)

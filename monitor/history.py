@@ -1,0 +1,81 @@
+"""What a check may know of the past: a read-only view, filled by the pipeline alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from monitor.canaries import MarkerRegistry
+from monitor.model import Exchange, Trial
+from monitor.prompts import GoldenPrompt
+
+# Enough to see a plateau or a reused id; small enough for thousands of targets.
+REMEMBERED_EXCHANGES = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What is remembered of an earlier exchange of the same target."""
+
+    trial: str
+    exchange: int
+    prompt_digest: str
+    prompt_bytes: int
+    prompt_tokens: int | None
+    response_id: str | None
+    size_tokens: int | None = None
+    size_error_tokens: int = 0
+    stale_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The past of one target as a check sees it.
+
+    ``weak_model`` is true where the target's tolerance says that wrong answers are ordinary:
+    what only a strong model never does is then no proof against the engine.
+    """
+
+    registry: MarkerRegistry
+    golden: Mapping[str, GoldenPrompt] = field(default_factory=dict)
+    earlier: tuple[Observation, ...] = ()
+    weak_model: bool = False
+
+
+class Memory:
+    """The last exchanges of one target, from which ``History`` views are cut."""
+
+    def __init__(self) -> None:
+        self._seen: deque[Observation] = deque(maxlen=REMEMBERED_EXCHANGES)
+
+    def recall(self) -> tuple[Observation, ...]:
+        """Return what is remembered, oldest first."""
+        return tuple(self._seen)
+
+    def remember(self, observations: list[Observation]) -> None:
+        """Add a trial's exchanges."""
+        self._seen.extend(observations)
+
+
+def observe(trial: Trial, exchange: Exchange, *, stale_from: str | None = None) -> Observation:
+    """Return what to remember of an exchange."""
+    text = exchange.request.text()
+    response = exchange.response
+    return Observation(
+        trial=trial.id,
+        exchange=exchange.index,
+        prompt_digest=prompt_digest(text),
+        prompt_bytes=len(text.encode("utf-8", "surrogatepass")),
+        prompt_tokens=response.usage.input_tokens if response else None,
+        response_id=response.response_id if response else None,
+        size_tokens=exchange.expectation.size_tokens,
+        size_error_tokens=exchange.expectation.size_error_tokens,
+        stale_from=stale_from,
+    )
+
+
+def prompt_digest(text: str) -> str:
+    """Return a short digest that tells prompts apart; it lives in memory only."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

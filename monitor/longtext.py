@@ -1,0 +1,97 @@
+"""Long prompts of a wanted size: filler sentences, needles, and a ruler for tokens.
+
+The filler repeats one fixed *block* of sentences, so that a prompt's tokens grow linearly with its
+blocks, whatever the tokenizer. Two prompts of different size and the token counts the target
+reports for them then give the tokens a block takes: the ruler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import cycle, islice
+
+SENTENCES = (
+    "The morning train left the old station on time.",
+    "A green boat waited by the long wooden pier.",
+    "The baker put six warm loaves on the counter.",
+    "Rain fell on the quiet town all afternoon.",
+    "The teacher drew a wide circle on the board.",
+    "Two dogs ran across the field behind the mill.",
+    "The clock above the bridge struck nine.",
+    "Fresh snow covered the road to the harbour.",
+)
+BLOCK_CHARACTERS = sum(len(sentence) + 1 for sentence in SENTENCES)
+# What to assume of a tokenizer nobody has measured: characters a token, and how far off that is.
+ASSUMED_CHARACTERS_PER_TOKEN = 4.6
+ASSUMED_RELATIVE_ERROR = 0.25
+_MARKER_TOKENS_ERROR = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruler:
+    """Tokens = ``overhead`` + ``per_sentence`` x filler sentences, each prompt ± ``error``.
+
+    ``measured`` is false for a ruler built on assumptions alone.
+    """
+
+    overhead: float
+    per_sentence: float
+    relative_error: float
+    measured: bool
+
+    def tokens(self, sentences: int) -> int:
+        """Return the expected prompt tokens of a prompt with so many filler sentences."""
+        return round(self.overhead + self.per_sentence * sentences)
+
+    def error(self, tokens: int) -> int:
+        """Return k: the count of a prompt of this size lies within ± k tokens."""
+        return round(self.relative_error * tokens + self.per_sentence + _MARKER_TOKENS_ERROR)
+
+    def sentences(self, tokens: int) -> int:
+        """Return how many filler sentences reach at most ``tokens`` (0 if none fits)."""
+        return max(0, int((tokens - self.overhead) / self.per_sentence))
+
+
+def assumed_ruler(overhead_characters: int) -> Ruler:
+    """Return the ruler of a tokenizer nobody has measured."""
+    return Ruler(
+        overhead=overhead_characters / ASSUMED_CHARACTERS_PER_TOKEN * 1.6,
+        per_sentence=BLOCK_CHARACTERS / len(SENTENCES) / ASSUMED_CHARACTERS_PER_TOKEN,
+        relative_error=ASSUMED_RELATIVE_ERROR,
+        measured=False,
+    )
+
+
+def measured_ruler(small: tuple[int, int], large: tuple[int, int]) -> Ruler | None:
+    """Return the ruler through two (whole blocks as sentences, reported tokens) points.
+
+    ``None`` if the counts cannot be true: not growing, or outside 1 to 16 characters a token.
+    """
+    (few, few_tokens), (many, many_tokens) = small, large
+    if many <= few or many_tokens <= few_tokens:
+        return None
+    per_sentence = (many_tokens - few_tokens) / (many - few)
+    characters_per_token = BLOCK_CHARACTERS / len(SENTENCES) / per_sentence
+    if not 1 <= characters_per_token <= 16:
+        return None
+    return Ruler(
+        overhead=few_tokens - per_sentence * few,
+        per_sentence=per_sentence,
+        relative_error=0.0,
+        measured=True,
+    )
+
+
+def filler(sentences: int) -> list[str]:
+    """Return so many filler sentences, in the fixed order of the block."""
+    return list(islice(cycle(SENTENCES), sentences))
+
+
+def with_needles(sentences: int, needles: list[str]) -> str:
+    """Return filler with one needle at 1 %, the middle, and 99 % (evenly between if more)."""
+    lines = filler(sentences)
+    last = len(needles) - 1
+    for place in range(last, -1, -1):
+        share = 0.01 + 0.98 * (place / last if last else 0.5)
+        lines.insert(round(share * len(lines)), needles[place])
+    return "\n".join(" ".join(lines[i : i + 8]) for i in range(0, len(lines), 8))

@@ -1,0 +1,166 @@
+"""What a probe is: it plans trials with their price, and runs them. It never judges or retries.
+
+A new probe is one module with a ``PROBE`` and one test; it is listed in ``monitor/probes/__init__``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from random import Random
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from monitor.model import Exchange, Expectation, Part, Request
+from monitor.prompts import GoldenPrompt
+
+
+class ProbeParams(BaseModel):
+    """Base of every probe's parameters: unknown keys are errors, values never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BudgetKind(StrEnum):
+    """Which daily budget pays for a trial."""
+
+    ORDINARY = "ordinary"
+    BOUNDARY = "boundary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Tokens a trial costs if its boundary prompt is refused, and if it is answered."""
+
+    refused_tokens: int
+    answered_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantView:
+    """A tenant as a probe sees it: never its credential."""
+
+    name: str
+    isolation: str
+    donor: bool = True
+    victim: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenLimit:
+    """A limit on prompt size and who states it (``config`` or an endpoint's field)."""
+
+    tokens: int
+    source: str
+
+    @property
+    def advertised(self) -> bool:
+        """True if the engine or gateway itself states this limit."""
+        return self.source != "config"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetView:
+    """What a probe may know of its target: nothing that would tell a lab from a real one."""
+
+    name: str
+    model: str
+    tenants: tuple[TenantView, ...]
+    limits: tuple[TokenLimit, ...] = ()
+    min_output_tokens: int = 16
+    truncation_accepted: bool = False
+    golden: tuple[GoldenPrompt, ...] = ()
+
+    def donors(self) -> tuple[TenantView, ...]:
+        """The tenants that may plant."""
+        return tuple(tenant for tenant in self.tenants if tenant.donor)
+
+    def victims(self) -> tuple[TenantView, ...]:
+        """The tenants whose answers are searched for planted text."""
+        return tuple(tenant for tenant in self.tenants if tenant.victim)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialPlan:
+    """One trial to run: what it sets out to show and what it will spend at most."""
+
+    probe: str
+    shape: str
+    stratum: str
+    purpose: str
+    price: Price
+    budget: BudgetKind = BudgetKind.ORDINARY
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impossible:
+    """A trial that cannot be planned here, and why, in plain words."""
+
+    probe: str
+    stratum: str
+    reason: str
+
+
+class Session(Protocol):
+    """What a running probe may do: mint markers for an exchange, and ask once."""
+
+    target: TargetView
+    rng: Random
+
+    def next_exchange(self) -> int:
+        """Return the index of a new exchange of this trial."""
+
+    def mint(self, tenant: TenantView, exchange: int, *, planted: bool = False) -> str:
+        """Return a fresh marker owned by this exchange."""
+
+    async def ask(
+        self,
+        exchange: int,
+        part: Part,
+        tenant: TenantView,
+        request: Request,
+        expectation: Expectation,
+    ) -> Exchange:
+        """Send one request, once, and return what came back."""
+
+
+Planner = Callable[[TargetView, Any, Random], list[TrialPlan | Impossible]]
+Runner = Callable[[TrialPlan, Session], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A plug: how to plan and run one shape. ``gentle`` shapes may run in production."""
+
+    name: str
+    shape: str
+    params: type[ProbeParams]
+    plan: Planner
+    run: Runner
+    gentle: bool = True
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def stratum(
+    *,
+    length: str = "short",
+    concurrency: int = 1,
+    cache: str = "cold",
+    transport: str = "plain",
+    tenants: str = "one",
+) -> str:
+    """Return the stratum id ``length/concurrency/cache/transport/tenants``, a metric label."""
+    return f"{length}/c{concurrency}/{cache}/{transport}/{tenants}"
+
+
+def transport_of(stream: bool) -> str:
+    """Return the transport axis of a stratum."""
+    return "stream" if stream else "plain"
+
+
+def estimate_tokens(characters: int, output_tokens: int) -> int:
+    """Return a generous price of a short exchange: three characters a token, plus the output."""
+    return characters // 3 + 24 + output_tokens

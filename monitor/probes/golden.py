@@ -1,0 +1,98 @@
+"""golden: questions whose right answer is known, each with a fresh nonce to repeat."""
+
+from __future__ import annotations
+
+from random import Random
+
+from pydantic import Field
+
+from monitor.model import Expectation, Message, Part, Request
+from monitor.probes.base import (
+    Impossible,
+    Price,
+    Probe,
+    ProbeParams,
+    Session,
+    TargetView,
+    TrialPlan,
+    estimate_tokens,
+    stratum,
+)
+from monitor.tasks import ask_to_repeat
+
+_NONCE_TOKENS = 24
+
+
+class Params(ProbeParams):
+    """Which suites, and how many prompts of them a pass asks (0 means all)."""
+
+    suites: tuple[str, ...] = ()
+    count: int = Field(default=8, ge=0, le=2000)
+
+
+def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
+    """Return one trial a prompt, spread over suites and languages, in seeded order."""
+    wanted = [p for p in target.golden if not params.suites or p.suite in params.suites]
+    if not wanted:
+        return [
+            Impossible(
+                probe=PROBE.name, stratum=stratum(), reason="no golden prompt in these suites"
+            )
+        ]
+    chosen = _spread(wanted, params.count or len(wanted), rng)
+    plans: list[TrialPlan | Impossible] = []
+    for number, prompt in enumerate(chosen):
+        output = max(prompt.max_output_tokens + _NONCE_TOKENS, target.min_output_tokens)
+        tokens = estimate_tokens(len(prompt.prompt) + 140, output)
+        plans.append(
+            TrialPlan(
+                probe=PROBE.name,
+                shape=PROBE.shape,
+                stratum=stratum(),
+                purpose="a question with a known answer is answered rightly",
+                price=Price(refused_tokens=tokens, answered_tokens=tokens),
+                arguments={
+                    "prompt": prompt,
+                    "output": output,
+                    "tenant": target.tenants[number % len(target.tenants)],
+                },
+            )
+        )
+    return plans
+
+
+def _spread(prompts: list, count: int, rng: Random) -> list:
+    """Take prompts from each (suite, language) in turn, so that a few already cover all."""
+    groups: dict[tuple[str, str], list] = {}
+    for prompt in rng.sample(prompts, len(prompts)):
+        groups.setdefault((prompt.suite, prompt.language), []).append(prompt)
+    order = sorted(groups)
+    rng.shuffle(order)
+    chosen: list = []
+    while len(chosen) < min(count, len(prompts)):
+        chosen.extend(groups[key].pop() for key in order if groups[key])
+    return chosen[:count]
+
+
+async def run(plan: TrialPlan, session: Session) -> None:
+    """Ask one golden prompt, wrapped with a nonce in its own language."""
+    prompt, tenant = plan.arguments["prompt"], plan.arguments["tenant"]
+    index = session.next_exchange()
+    nonce = session.mint(tenant, index)
+    content = ask_to_repeat(nonce, prompt.prompt, language=prompt.language)
+    request = Request(
+        messages=(Message(role="user", content=content),),
+        max_output_tokens=plan.arguments["output"],
+    )
+    expectation = Expectation(nonce=nonce, golden=prompt.name)
+    await session.ask(index, Part.CONTROL, tenant, request, expectation)
+
+
+PROBE = Probe(
+    name="golden",
+    shape="golden",
+    params=Params,
+    plan=plan,
+    run=run,
+    presets={"quick": {"count": 10}, "standard": {"count": 0}, "deep": {"count": 0}},
+)

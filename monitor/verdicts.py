@@ -1,0 +1,214 @@
+"""decide(): signals become one verdict. A pure fold over the table of consequences.
+
+Third answers are kept apart: ``error`` (the target did not answer properly) and ``invalid`` (we
+could not judge) are neither good nor bad, and a bad signal beats both within one verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from monitor.model import (
+    Exchange,
+    ExchangeVerdict,
+    Failure,
+    FailureKind,
+    Outcome,
+    Signal,
+    SignalKind,
+    Status,
+    Trial,
+    Verdict,
+    VerdictClass,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What a failed signal means: its class, hard or tolerated or a flag, in plain words."""
+
+    verdict_class: VerdictClass
+    kind: SignalKind
+    words: str
+
+
+def _hard(verdict_class: VerdictClass, words: str) -> Consequence:
+    return Consequence(verdict_class, SignalKind.HARD, words)
+
+
+def _wrong(words: str) -> Consequence:
+    return Consequence(VerdictClass.WRONG, SignalKind.TOLERATED, words)
+
+
+def _suspect(words: str) -> Consequence:
+    return Consequence(VerdictClass.SUSPECT, SignalKind.FLAG, words)
+
+
+_LEAK, _CROSSED = VerdictClass.LEAK, VerdictClass.CROSSED
+_INPUT, _CORRUPT = VerdictClass.WRONG_INPUT, VerdictClass.CORRUPT
+_CONTRACT = VerdictClass.CONTRACT
+
+# contracts 1, row by row. A (code, variant) that a check may fail with and that has no row here
+# fails the build (tests/architecture).
+CONSEQUENCES: dict[tuple[str, str], Consequence] = {
+    ("FOREIGN", "other_tenant"): _hard(_LEAK, "the answer carries another tenant's text, proven"),
+    ("FOREIGN", "same_tenant"): _hard(_CROSSED, "the answer carries another request's text, proven"),
+    ("FOREIGN", "stale_own_repeated"): _hard(_INPUT, "answers again from an older prompt"),
+    ("FOREIGN", "stale_own"): _suspect("the answer carries a code of an older prompt"),
+    ("FOREIGN", "partial"): _suspect("parts of somebody else's code, not proven"),
+    ("FOREIGN", "unregistered"): _suspect("a code of ours that nobody registered"),
+    ("ONTOPIC", "other_member"): _hard(_CROSSED, "the answer is the one to another request"),
+    ("ONTOPIC", "wrong"): _wrong("the task was answered wrongly"),
+    ("NONCE", "absent"): _wrong("the code to repeat did not come back"),
+    ("NONCE", "near_own"): _wrong("the code came back with a copy error"),
+    ("FACT", "missing"): _wrong("a known fact is missing from the answer"),
+    ("NEEDLE", "front_lost"): _hard(_INPUT, "the front of the prompt was not read"),
+    ("NEEDLE", "lost"): _wrong("a planted fact was not recalled"),
+    ("USAGE_IN", "placeholder"): _hard(_INPUT, "far fewer prompt tokens counted than were sent"),
+    ("USAGE_IN", "constant"): _hard(_INPUT, "the same few prompt tokens counted for every prompt"),
+    ("USAGE_IN", "plateau"): _hard(_INPUT, "equal prompt tokens counted for unequal prompts"),
+    ("USAGE_IN", "half"): _hard(_INPUT, "half of the prompt tokens counted"),
+    ("USAGE_IN", "short"): _hard(_INPUT, "fewer prompt tokens counted than were sent"),
+    ("USAGE_OUT", "zero_with_text"): _hard(_CONTRACT, "no output tokens counted for a text"),
+    ("USAGE_OUT", "too_few"): _hard(_CONTRACT, "too few output tokens counted for the text"),
+    ("USAGE_OUT", "over_maximum"): _hard(_CONTRACT, "more output tokens than were allowed"),
+    ("FINISH", "missing"): _hard(_CONTRACT, "a whole answer without a finish reason"),
+    ("FINISH", "length_too_early"): _hard(_CONTRACT, "ended for length, but was not that long"),
+    ("FINISH", "aborted"): _hard(_CONTRACT, "an aborted answer sent as a success"),
+    ("FINISH", "no_tool_call"): _hard(_CONTRACT, "finished for a tool call that is not there"),
+    ("FINISH", "cut_tool_call"): _hard(_CONTRACT, "a cut tool call sent as complete"),
+    ("FINISH", "truncated"): _wrong("the answer did not come to its end"),
+    ("EMPTY", "empty"): _hard(_CONTRACT, "an empty answer sent as a success"),
+    ("SPECIAL", "control_token"): _hard(_CORRUPT, "control tokens of the template in the answer"),
+    ("SPECIAL", "control_character"): _hard(_CORRUPT, "control characters in the answer"),
+    ("REPEAT", "tail_loop"): _wrong("the answer ends in a loop"),
+    ("BOUNDARY", "truncated"): _hard(_INPUT, "the prompt was shortened in silence"),
+    ("BOUNDARY", "replaced"): _hard(_INPUT, "the prompt was replaced: answered from something else"),
+    ("BOUNDARY", "refused_early"): _hard(_CONTRACT, "refused a prompt below its own limit"),
+    ("BOUNDARY", "answered_over_advertised"): _hard(
+        _CONTRACT, "answered above the limit it advertises"
+    ),
+    ("BOUNDARY", "answered_over_configured"): _suspect("answered above the configured limit"),
+    ("PROTOCOL", "not_the_protocol"): _hard(_CONTRACT, "a 200 whose body is not an answer"),
+    ("PROTOCOL", "faults"): _hard(_CONTRACT, "a 200 that breaks the protocol"),
+    ("PROTOCOL", "response_id_reused"): _hard(_CONTRACT, "one response id for two prompts"),
+}
+
+# A code or variant nobody wrote a row for is our own mistake, never the target's.
+_UNKNOWN = Consequence(VerdictClass.NONE, SignalKind.FLAG, "a signal without a row in the table")
+
+_FAILURE_WORDS: dict[FailureKind, str] = {
+    FailureKind.CONNECT: "no connection",
+    FailureKind.TIMEOUT: "no answer in time",
+    FailureKind.HTTP_STATUS: "an error status",
+    FailureKind.PROTOCOL: "not the protocol",
+    FailureKind.CUT_STREAM: "the answer was cut off",
+    FailureKind.OVER_BYTE_LIMIT: "the answer was larger than allowed",
+    FailureKind.REFUSED: "refused as too long",
+    FailureKind.BUDGET_EXHAUSTED: "the budget is exhausted",
+}
+
+
+def consequence(signal: Signal) -> Consequence:
+    """Return the row of a failed signal."""
+    return CONSEQUENCES.get((signal.code, signal.variant), _UNKNOWN)
+
+
+def decide(
+    trial: Trial,
+    signals: Sequence[Signal],
+    *,
+    verdict_id: str,
+    now: datetime,
+    checks_version: str,
+    source: str = "probe",
+) -> Verdict:
+    """Fold a trial's signals into its verdict: the worst of its exchanges."""
+    judged = tuple(
+        decide_exchange(exchange, [s for s in signals if s.exchange == exchange.index])
+        for exchange in trial.exchanges
+    )
+    outcome, verdict_class, reason = _worst(trial, judged)
+    return Verdict(
+        id=verdict_id,
+        source=source,
+        trial=trial.id,
+        target=trial.target,
+        model=trial.model,
+        probe=trial.probe,
+        shape=trial.shape,
+        stratum=trial.stratum,
+        decided_at=now,
+        outcome=outcome,
+        verdict_class=verdict_class,
+        reason=reason,
+        signals=tuple(signals),
+        exchanges=judged,
+        checks_version=checks_version,
+        scheduled=trial.scheduled,
+    )
+
+
+def _worst(
+    trial: Trial, judged: tuple[ExchangeVerdict, ...]
+) -> tuple[Outcome, VerdictClass, str]:
+    """Return outcome, class and reason of a trial: bad, then error, then invalid, then good."""
+    order = (Outcome.BAD, Outcome.ERROR, Outcome.INVALID, Outcome.GOOD)
+    verdict_class = max((j.verdict_class for j in judged), default=VerdictClass.NONE)
+    for outcome in order:
+        these = [j for j in judged if j.outcome is outcome]
+        if outcome is Outcome.INVALID and trial.broken and not these:
+            return Outcome.INVALID, verdict_class, f"the probe could not be carried out: {trial.broken}"
+        if these:
+            worst = max(these, key=lambda j: j.verdict_class)
+            return outcome, verdict_class, worst.reason
+    return Outcome.INVALID, VerdictClass.NONE, "nothing was asked"
+
+
+def decide_exchange(exchange: Exchange, signals: Sequence[Signal]) -> ExchangeVerdict:
+    """Fold one exchange's signals: bad beats error, error beats invalid, invalid beats good."""
+    failed = [(s, consequence(s)) for s in signals if s.status is Status.FAIL]
+    worst = max((c.verdict_class for _, c in failed), default=VerdictClass.NONE)
+    if worst >= VerdictClass.WRONG:
+        return ExchangeVerdict(
+            exchange=exchange.index,
+            outcome=Outcome.BAD,
+            verdict_class=worst,
+            reason=_words(failed, worst),
+            hard=any(c.kind is SignalKind.HARD for _, c in failed),
+            tolerated=any(c.kind is SignalKind.TOLERATED for _, c in failed),
+        )
+    outcome, reason = _not_bad(exchange, signals)
+    if outcome is Outcome.GOOD and worst is VerdictClass.SUSPECT:
+        reason = _words(failed, worst)
+    return ExchangeVerdict(
+        exchange=exchange.index, outcome=outcome, verdict_class=worst, reason=reason
+    )
+
+
+def _not_bad(exchange: Exchange, signals: Sequence[Signal]) -> tuple[Outcome, str]:
+    if exchange.failure is not None and not exchange.refused:
+        return Outcome.ERROR, _failure_words(exchange.failure)
+    if exchange.refused and not exchange.expectation.boundary:
+        return Outcome.ERROR, "refused a prompt far below every known limit"
+    if any(s.status is Status.FAIL and consequence(s) is _UNKNOWN for s in signals):
+        return Outcome.INVALID, _UNKNOWN.words
+    crashed = [s.code for s in signals if s.status is Status.ERROR]
+    if crashed:
+        return Outcome.INVALID, f"could not be judged by {', '.join(crashed)}"
+    if not any(s.status in (Status.PASS, Status.FAIL) for s in signals):
+        return Outcome.INVALID, "no check could say anything"
+    return Outcome.GOOD, "refused, as it must be" if exchange.refused else "every check passed"
+
+
+def _failure_words(failure: Failure) -> str:
+    words = _FAILURE_WORDS[failure.kind]
+    return f"{words} {failure.code}" if failure.code else words
+
+
+def _words(failed: Sequence[tuple[Signal, Consequence]], worst: VerdictClass) -> str:
+    """Return the plain words of the worst rows, each once."""
+    words = dict.fromkeys(c.words for _, c in failed if c.verdict_class is worst)
+    return "; ".join(words)
