@@ -6,19 +6,24 @@ from collections.abc import Iterator
 MAX_ANSWER = 20_000  # characters judged; a golden answer has a few dozen
 
 _GROUP = r"[bdfghjklmnprstvz][aiou][bdfghjklmnprstvz][aiou][bdfghjklmnprstvz]"
-_CODE = rf"\b{_GROUP}(?:[-‐‑–—]{_GROUP})+\b|\b{_GROUP}(?:[-‐‑–—\s]{_GROUP}){{3,}}\b"
-_LEAD = (
-    r"(?:(?:(?:my|the|your)\s{1,2})?"
-    r"(?:reference(?:\s{1,2}(?:code|id|number))?|ref|code|参考(?:代码|编号|码|号)?|编号|代码)"
-    r"\s{0,2}(?:is|是|为)?\s{0,2}[::=]?\s{0,2})?"
+_CODE = (
+    rf"(?<![a-z]){_GROUP}(?:[-\u2010-\u2014]{_GROUP})+(?![a-z])"
+    rf"|(?<![a-z]){_GROUP}(?:[-\u2010-\u2014\s]{_GROUP}){{3,}}(?![a-z])"
 )
+_LEAD = (
+    r"(?:(?<![a-z])(?:(?:my|the|your)\s{1,2})?"
+    r"(?:reference(?:\s{1,2}(?:code|id|number))?|ref|code|参考(?:代码|编号|码|号)?|编号|代码)"
+    r"\s{0,2}(?:is|是|为)?\s{0,2}[:\uff1a=]?\s{0,2})?"
+)
+_OPENING = r"[`*\"'<\u201c\u300c(\uff08\[\u3010]{0,4}"
+_CLOSING = r"[`*\"'>\u201d\u300d)\uff09\]\u3011.,;:\u3002\uff0c\uff1b\uff1a]{0,6}"
+_RULE = r"(?:\s[-\u2013\u2014|:]\s)?"  # between code and answer on one line
 _CITED_CODE = re.compile(
-    rf"[(\[(【]?{_LEAD}[`*\"'“「(\[]{{0,4}}(?:{_CODE})[`*\"'”」)\])】.,;。,;]{{0,6}}",
-    re.IGNORECASE,
+    rf"{_RULE}{_OPENING}{_LEAD}{_OPENING}(?:{_CODE}){_CLOSING}{_RULE}", re.IGNORECASE
 )
 # "Answer:" or "The answer is:", not the 12 of 12:30.
-_LABEL = re.compile(r"(?:[^\W\d]+ ){0,3}[^\W\d]+(?::\s|:)\s*")
-_WRAPPING = " \t\r\n`*\"“”「」"
+_LABEL = re.compile(r"(?:[^\W\d]+ ){0,3}[^\W\d]+(?::\s|\uff1a)\s*")
+_WRAPPING = ' \t\r\n`*"\u201c\u201d\u300c\u300d'
 
 
 def without_code(answer: str) -> str:

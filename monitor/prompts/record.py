@@ -55,7 +55,11 @@ Structure = Literal["text", "json"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldenPrompt:
-    """One question, and what its answer must show. All expectations must hold."""
+    """One question, and what its answer must show. All expectations must hold.
+
+    `max_output_tokens` is room for the answer alone: whoever asks for a reference code
+    too adds the room that its echo takes.
+    """
 
     suite: str
     id: str

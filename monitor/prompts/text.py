@@ -3,8 +3,8 @@
 import re
 import unicodedata
 
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), "-")
-_QUOTES = dict.fromkeys(map(ord, "‘’‛ʼ"), "'")
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63"), "-")
+_QUOTES = dict.fromkeys(map(ord, "\u2018\u2019\u201b\u02bc"), "'")
 _SUPERSCRIPT = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _VULGAR_FRACTION = re.compile("([¼-¾⅐-⅞])")
 _LATIN_MARKS = re.compile("[\u0300-\u036f]")
@@ -16,17 +16,17 @@ _UNSPACED = re.compile(
 
 
 def normalise(text: str) -> str:
-    """Fold what does not change a fact: width, case, accents, dashes, digits, spaces.
+    """Fold what does not change a fact: case, width, accents, dashes, digits, space.
 
     A superscript becomes `^2` and a fraction such as ½ stands apart, since plain NFKC
-    would turn 10² into 102 and 3½ into 31⁄2.
+    would turn 10² into 102 and 3½ into 31 halves.
     """
     text = _VULGAR_FRACTION.sub(r" \1", _SUPERSCRIPT.sub(r"^\1", text))
     text = unicodedata.normalize("NFKC", text).translate(_DASHES).translate(_QUOTES)
     text = unicodedata.normalize("NFKD", text.casefold())
     text = unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", text)).casefold()
     text = "".join(_plain(char) for char in text)
-    return " ".join(text.split())
+    return "\n".join(line for line in map(_one_spaced, text.splitlines()) if line)
 
 
 def contains(text: str, wanted: str) -> bool:
@@ -37,6 +37,10 @@ def contains(text: str, wanted: str) -> bool:
             return True
         start = text.find(wanted, start + 1)
     return False
+
+
+def _one_spaced(line: str) -> str:
+    return " ".join(line.split())
 
 
 def _plain(char: str) -> str:
@@ -61,6 +65,6 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
         return False
     if after and _is_word(last) and _is_word(after[0]):
         return False
-    # 7 is neither in 1,7 nor in 7.5.
-    inside_number = first.isdigit() and re.fullmatch(r"\d[.,]", before)
-    return not (inside_number or (last.isdigit() and re.match(r"[.,]\d", after)))
+    # 7 is in none of 1,7 and 7.5 and 7:30 and 1/7.
+    inside_number = first.isdigit() and re.fullmatch(r"\d[.,:/]", before)
+    return not (inside_number or (last.isdigit() and re.match(r"[.,:/]\d", after)))
