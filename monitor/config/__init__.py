@@ -1,0 +1,26 @@
+"""The configuration: one YAML file, read strictly, with errors that say where and what to do."""
+
+from monitor.config.effective import Caps, Config, ProbeSettings, TargetSettings
+from monitor.config.load import load_config, validate_section
+from monitor.config.positions import Positions, path_of
+from monitor.config.problems import ConfigErrors
+from monitor.config.secrets import SecretRef, resolve_secret
+from monitor.config.target import Node, ProbeEntry, Target, Tenant
+
+__all__ = [
+    "Caps",
+    "Config",
+    "ConfigErrors",
+    "Node",
+    "Positions",
+    "ProbeEntry",
+    "ProbeSettings",
+    "SecretRef",
+    "Target",
+    "TargetSettings",
+    "Tenant",
+    "load_config",
+    "path_of",
+    "resolve_secret",
+    "validate_section",
+]

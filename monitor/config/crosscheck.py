@@ -1,0 +1,98 @@
+"""What one key alone cannot know: names that must exist, be unique, or fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from monitor.config.problems import near_miss
+from monitor.config.schema import Settings
+from monitor.config.section import Section
+from monitor.config.secrets import quoted
+from monitor.config.target import PROFILES, Target
+from monitor.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The names of what is installed; ``None`` for node engines means: not checked here."""
+
+    engines: Collection[str]
+    probes: Collection[str]
+    node_engines: Collection[str] | None = None
+
+
+def cross_check(settings: Settings, known: Known) -> Iterator[ConfigError]:
+    """Yield what is wrong between the parts of a file whose parts are well formed."""
+    if not settings.targets:
+        yield _error(settings, "targets", "an empty list watches nothing", "add a target")
+    yield from _unique(settings.targets, "name", "target")
+    for target in settings.targets:
+        yield from _target(target, known)
+        yield from _probes(target, known.probes)
+        yield from _money(target, settings)
+
+
+def _target(target: Target, known: Known) -> Iterator[ConfigError]:
+    if target.engine not in known.engines:
+        yield _unknown(target, "engine", "engine", known.engines)
+    if not target.tenants:
+        remedy = "add one; for an open server write [{name: any}]"
+        yield _error(target, "tenants", "an empty list sends nothing", remedy)
+    yield from _unique(target.tenants, "name", "tenant")
+    yield from _unique(target.nodes, "url", "node")
+    limit, output = target.context_tokens, target.output_tokens
+    if limit is not None and output is not None and output >= limit:
+        problem = f"must be less than context_tokens ({limit})"
+        yield _error(
+            target, "output_tokens", problem, "the answer shares the context with the prompt"
+        )
+    for node in target.nodes:
+        wanted = known.node_engines
+        if node.engine is not None and wanted is not None and node.engine not in wanted:
+            yield _unknown(node, "engine", "node engine", wanted)
+
+
+def _probes(target: Target, known: Collection[str]) -> Iterator[ConfigError]:
+    if target.profile is None and not target.entries:
+        remedy = f"name a profile ({', '.join(PROFILES)}), or set disabled: true on each entry"
+        yield _error(target, "probes", "an empty list asks nothing", remedy)
+    yield from _unique(target.entries, "name", "probe")
+    for entry in target.entries:
+        if entry.name not in known:
+            yield _unknown(entry, "name", "probe", known)
+
+
+def _money(target: Target, settings: Settings) -> Iterator[ConfigError]:
+    if target.price is not None:
+        return
+    remedy = "add price, or remove the usd cap"
+    for key in ("daily_budget", "boundary_budget"):
+        if getattr(target, key).usd is not None:
+            problem = "a cap in dollars needs the target's price"
+            yield _error(getattr(target, key), "usd", problem, remedy)
+        elif getattr(settings.defaults, key).usd is not None:
+            problem = f"defaults.{key}.usd needs a price of every target"
+            yield _error(target, "price", problem, remedy)
+            return
+
+
+def _unique(sections: Iterable[Section], key: str, what: str) -> Iterator[ConfigError]:
+    seen: dict[str, int | None] = {}
+    for section in sections:
+        value = getattr(section, key)
+        if value in seen:
+            problem = f"a second {what} {quoted(value)}"
+            yield _error(section, key, problem, f"the first stands on line {seen[value]}")
+        else:
+            seen[value] = section.place_of(key).line
+
+
+def _unknown(section: Section, key: str, what: str, known: Collection[str]) -> ConfigError:
+    value = getattr(section, key)
+    return _error(section, key, f"unknown {what} {quoted(value)}", near_miss(value, known))
+
+
+def _error(section: Section, key: str, problem: str, remedy: str) -> ConfigError:
+    place = section.place_of(key)
+    return ConfigError(problem, file=place.file, line=place.line, path=place.path, remedy=remedy)

@@ -1,0 +1,63 @@
+"""What may stand nowhere in the file: pasted secrets, variables to expand, keys without a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from monitor.config.positions import Positions, path_of
+from monitor.config.problems import secret_key_words
+from monitor.config.secrets import SECRET_KEYS, key_likeness
+from monitor.errors import ConfigError
+
+_NAMES_SECRETS = ("_env", "_file")
+_LONG_NAMES = frozenset({"model", "url", "base_url", "path", "context_tokens"})
+
+
+def forbidden(data: object, positions: Positions, file: Path) -> Iterator[ConfigError]:
+    """Yield an error for each such thing, wherever it stands, plug sections included."""
+    for path, key, value, named in _walk(data, "", "", named=False):
+        words = _wrong_with(key, value, named=named)
+        if words is not None:
+            problem, remedy = words
+            yield ConfigError(
+                problem, file=file, line=positions.line(path), path=path or None, remedy=remedy
+            )
+
+
+def _walk(
+    value: object, path: str, key: str, *, named: bool
+) -> Iterator[tuple[str, str, object, bool]]:
+    """Yield path, key, value, and whether a ``*_env`` or ``*_file`` key stands above."""
+    if path:
+        yield path, key, value, named
+    if isinstance(value, dict):
+        below = named or key.endswith(_NAMES_SECRETS)
+        for name, item in value.items():
+            yield from _walk(item, path_of((name,), path), name, named=below)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _walk(item, f"{path}[{index}]", key, named=named)
+
+
+def _wrong_with(key: str, value: object, *, named: bool) -> tuple[str, str] | None:
+    if value is None:
+        return "has no value", "give it one, or delete the line; empty is written {} or []"
+    if isinstance(value, str | int) and not named and key.lower().replace("-", "_") in SECRET_KEYS:
+        return secret_key_words(key)
+    if key_likeness(key):
+        return "this key looks like a secret", "remove it, and replace the secret: it was exposed"
+    if not isinstance(value, str):
+        return None
+    looks_like = key_likeness(
+        value, random_too=key not in _LONG_NAMES and not key.endswith("_file")
+    )
+    if looks_like:
+        remedy = "keep it out of this file (use *_env or *_file), and replace it: it was exposed"
+        return f"looks like {looks_like}", remedy
+    if "${" in value:
+        return (
+            "variables are not expanded",
+            "write the value out; name secrets with *_env or *_file",
+        )
+    return None

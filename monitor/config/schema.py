@@ -1,0 +1,169 @@
+"""The whole of ``davylamp.yaml``. Every key has a description; the documentation is made of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from monitor.config.problems import wrong
+from monitor.config.section import Section
+from monitor.config.secrets import SecretRef
+from monitor.config.target import Budget, Target
+from monitor.config.values import (
+    ClickHouseUrl,
+    Duration,
+    EnvName,
+    FileName,
+    Flag,
+    Label,
+    Percent,
+    Ratio,
+    Text,
+    Tokens,
+)
+
+DEFAULT_PORT = 18150
+DAILY_TOKENS = 2_000_000
+BOUNDARY_TOKENS = 8_000_000
+
+
+class Storage(Section):
+    """Where verdicts, findings and the installation key are kept."""
+
+    path: FileName = Field(
+        default="./davylamp-data",
+        description=(
+            "Folder on this machine, relative to this file: the embedded store, the spool and the "
+            "installation key."
+        ),
+    )
+    url: ClickHouseUrl | None = Field(
+        default=None,
+        description="A ClickHouse server instead of the embedded store.",
+        examples=["clickhouses://davylamp@clickhouse:8443/davylamp"],
+    )
+    password_env: EnvName | None = Field(
+        default=None, description="Environment variable that holds its password."
+    )
+    password_file: FileName | None = Field(
+        default=None, description="File that holds its password."
+    )
+
+    @property
+    def password(self) -> SecretRef | None:
+        """The name of the server's password, or ``None``."""
+        return self.secret("password")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._only_one_of("password")
+        if self.url is None and (self.password_env or self.password_file):
+            raise wrong("has a password but no url", "add url, or remove the password")
+        return self
+
+
+class Listen(Section):
+    """Where the daemon serves metrics, pages and its API."""
+
+    host: Text = Field(default="127.0.0.1", description="Address to listen on.")
+    port: Annotated[int, Field(strict=True, ge=1, le=65_535)] = Field(
+        DEFAULT_PORT, description="Port to listen on."
+    )
+    token_env: EnvName | None = Field(
+        default=None,
+        description="Environment variable that holds the token for what writes or reveals.",
+    )
+    token_file: FileName | None = Field(
+        default=None,
+        description="File that holds it. Left out, the daemon makes one in `storage.path`.",
+    )
+
+    @property
+    def token(self) -> SecretRef | None:
+        """The name of the API token, or ``None`` if the daemon makes its own."""
+        return self.secret("token")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self._only_one_of("token")
+        return self
+
+
+class Defaults(Section):
+    """What holds for every target unless the target, or one of its probes, says otherwise."""
+
+    interval_seconds: Duration = Field(
+        default=300.0, alias="interval", description="Time between runs of a probe."
+    )
+    timeout_seconds: Duration = Field(
+        default=60.0,
+        alias="timeout",
+        description="For a short exchange; it grows with the length sent.",
+    )
+    min_output_tokens: Tokens = Field(
+        default=16, description="Never ask for fewer; some providers refuse it."
+    )
+    tolerance: Ratio = Field(
+        default=0.1,
+        description="Share of tolerated failures `check` accepts without a calibration.",
+    )
+    objective_percent: Percent = Field(
+        default=99.9, alias="objective", description="Share of exchanges that must be good."
+    )
+    daily_budget: Budget = Field(
+        default_factory=lambda: Budget(tokens=DAILY_TOKENS),
+        description="For all probes but those at the context limit.",
+    )
+    boundary_budget: Budget = Field(
+        default_factory=lambda: Budget(tokens=BOUNDARY_TOKENS),
+        description="For the probes at the context limit.",
+    )
+
+
+class Schedule(Section):
+    """How runs are laid out in time."""
+
+    jitter_seconds: Duration = Field(
+        default=15.0,
+        alias="jitter",
+        description="Each run starts late by a random time up to this.",
+    )
+    misfire_grace_seconds: Duration = Field(
+        default=60.0,
+        alias="misfire_grace",
+        description="A run later than this is dropped and counted.",
+    )
+    spread: Flag = Field(default=True, description="Spread first starts over the interval.")
+
+
+class Log(Section):
+    """What goes to stderr."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least level shown."
+    )
+    format: Literal["text", "json"] = Field(
+        default="text", description="For people or for machines."
+    )
+
+
+class Settings(Section):
+    """The file as a whole. ``version`` comes first."""
+
+    version: Literal[1] = Field(
+        description="The version of this format, and the first key.", examples=[1]
+    )
+    environment: Label = Field(
+        default="default", description="Label `env` of every metric and page."
+    )
+    storage: Storage = Field(default_factory=Storage, description="Where things are kept.")
+    listen: Listen = Field(default_factory=Listen, description="Where the daemon serves.")
+    defaults: Defaults = Field(default_factory=Defaults, description="For every target.")
+    targets: tuple[Target, ...] = Field(
+        description="The models to watch.", examples=["[{name: …, engine: openai, base_url: …, …}]"]
+    )
+    schedule: Schedule = Field(
+        default_factory=Schedule, description="How runs are laid out in time."
+    )
+    log: Log = Field(default_factory=Log, description="What goes to stderr.")
