@@ -1,0 +1,302 @@
+"""Every metric and label name in one place, so that rules, dashboards and docs cannot disagree.
+
+Cardinality is bounded by configuration, never by what a target answers. Per target: at most
+``MAX_STRATA_PER_TARGET`` strata; each stratum has at most ``len(OUTCOME_CLASSES)`` series of
+``exchanges_total``, so 256 x 12 = 3072; everything else of a target stays below 2,000 together
+(16 probes with 2 histograms of 16 buckets, the signals, the HTTP codes really seen). One hundred
+targets with full plans are 0.5 million series at most; a standard plan has some 40 strata and
+about 1,000 series. Ids, texts and tenant names are never labels.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from http import HTTPStatus
+
+from monitor.model import Outcome, VerdictClass
+
+PREFIX = "davylamp_"
+MAX_STRATA_PER_PROBE = 64
+MAX_STRATA_PER_TARGET = 256
+
+
+class Label(StrEnum):
+    """The label names; their values come from configuration or from a fixed list."""
+
+    ENV = "env"
+    TARGET = "target"
+    MODEL = "model"
+    PROBE = "probe"
+    SHAPE = "shape"
+    STRATUM = "stratum"
+    SIGNAL = "signal"
+    STATUS = "status"
+    CLASS = "class"
+    OUTCOME = "outcome"
+    PART = "part"
+    CODE = "code"
+    NODE = "node"
+    DIRECTION = "direction"
+    REASON = "reason"
+    BUDGET = "budget"
+    STATE = "state"
+    SOURCE = "source"
+    VERSION = "version"
+    SHA256 = "sha256"
+
+
+class MetricKind(StrEnum):
+    """The Prometheus types in use."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+class Direction(StrEnum):
+    """Which tokens are counted, as the target reports them."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    CACHED = "cached"
+    REASONING = "reasoning"
+
+
+class NotProbed(StrEnum):
+    """Why a stratum is not looked at: an alert of its own, never green."""
+
+    BUDGET = "budget"
+    IMPOSSIBLE = "impossible"
+    NO_ANSWER = "no_answer"
+    FROZEN = "frozen"
+    NOT_GENTLE = "not_gentle"
+    BACKED_OFF = "backed_off"
+
+
+class DropReason(StrEnum):
+    """Why the writer gave up a row."""
+
+    QUEUE_FULL = "queue_full"
+    UNWRITABLE = "unwritable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One metric: its full name, what it promises, and its labels in order."""
+
+    name: str
+    kind: MetricKind
+    help: str
+    labels: tuple[Label, ...]
+    buckets: tuple[float, ...] = ()
+
+
+# The pairs a verdict or exchange can have: contracts table, without those that cannot occur.
+OUTCOME_CLASSES: tuple[tuple[Outcome, VerdictClass], ...] = (
+    (Outcome.GOOD, VerdictClass.NONE),
+    (Outcome.GOOD, VerdictClass.SUSPECT),
+    *((Outcome.BAD, each) for each in VerdictClass if each > VerdictClass.SUSPECT),
+    (Outcome.ERROR, VerdictClass.NONE),
+    (Outcome.INVALID, VerdictClass.NONE),
+)
+DURATION_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 600)
+FIRST_TOKEN_BUCKETS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 30, 60, 120, 300)
+
+_L = Label
+_TARGET = (_L.ENV, _L.TARGET)
+_STREAM = (_L.ENV, _L.TARGET, _L.PROBE, _L.STRATUM)
+
+
+def _counter(name: str, text: str, *labels: Label) -> Metric:
+    return Metric(name=f"{PREFIX}{name}", kind=MetricKind.COUNTER, help=text, labels=labels)
+
+
+def _gauge(name: str, text: str, *labels: Label) -> Metric:
+    return Metric(name=f"{PREFIX}{name}", kind=MetricKind.GAUGE, help=text, labels=labels)
+
+
+def _histogram(name: str, text: str, buckets: tuple[float, ...], *labels: Label) -> Metric:
+    return Metric(
+        name=f"{PREFIX}{name}",
+        kind=MetricKind.HISTOGRAM,
+        help=text,
+        labels=labels,
+        buckets=buckets,
+    )
+
+
+EXCHANGES = _counter(
+    "exchanges_total",
+    "Scheduled exchanges by what they came to; the source of every service level indicator.",
+    *(_L.ENV, _L.TARGET, _L.MODEL, _L.PROBE, _L.SHAPE, _L.STRATUM, _L.OUTCOME, _L.CLASS),
+)
+VERDICTS = _counter(
+    "verdicts_total",
+    "Verdicts of every source, scheduled or not, by outcome and class.",
+    *(_L.ENV, _L.TARGET, _L.MODEL, _L.OUTCOME, _L.CLASS),
+)
+SIGNALS = _counter(
+    "signals_total",
+    "What each check said, by status; one that only ever skips looks at nothing.",
+    *(*_TARGET, _L.SIGNAL, _L.STATUS),
+)
+HTTP_RESPONSES = _counter(
+    "probe_http_responses_total",
+    "HTTP status codes of exchanges; 'none' where no status line arrived.",
+    *(*_TARGET, _L.PROBE, _L.PART, _L.CODE),
+)
+DURATION = _histogram(
+    "probe_duration_seconds",
+    "Seconds from sending the request of an exchange to the end of its answer or failure.",
+    DURATION_BUCKETS,
+    *(*_TARGET, _L.PROBE, _L.SHAPE),
+)
+FIRST_TOKEN = _histogram(
+    "probe_time_to_first_token_seconds",
+    "Seconds from sending the request to the first token; streamed exchanges only.",
+    FIRST_TOKEN_BUCKETS,
+    *(*_TARGET, _L.PROBE, _L.SHAPE),
+)
+TOKENS = _counter(
+    "probe_tokens_total",
+    "Tokens of exchanges as the target reports them; nothing where it reports nothing.",
+    *(*_TARGET, _L.PROBE, _L.DIRECTION),
+)
+COST = _counter(
+    "probe_cost_usd_total",
+    "US dollars charged to the budget since the start; only where a price is configured.",
+    *_TARGET,
+)
+LAST_RUN = _gauge(
+    "probe_last_run_timestamp_seconds",
+    "When a stratum last had a verdict of any outcome; 0 before the first.",
+    *_STREAM,
+)
+LAST_SUCCESS = _gauge(
+    "probe_last_success_timestamp_seconds",
+    "When a stratum last had a verdict that could be judged (good or bad); 0 before the first.",
+    *_STREAM,
+)
+NOT_PROBED = _gauge(
+    "not_probed",
+    "1 while a stratum is not looked at, and why.",
+    *(*_STREAM, _L.REASON),
+)
+BUDGET_REMAINING = _gauge(
+    "probe_budget_remaining_ratio",
+    "The part of today's budget (UTC) that is neither spent nor reserved, 0 to 1.",
+    *(*_TARGET, _L.BUDGET),
+)
+FINDINGS_OPEN = _gauge(
+    "findings_open",
+    "Findings that are neither resolved nor dismissed, by worst class and state.",
+    *(*_TARGET, _L.CLASS, _L.STATE),
+)
+SCHEDULE_LAG = _gauge(
+    "schedule_lag_seconds",
+    "How much later than planned the last trial of a target began.",
+    *_TARGET,
+)
+CONTEXT_ADVERTISED = _gauge(
+    "context_advertised_tokens",
+    "The context limit a target states, by who states it.",
+    *(*_TARGET, _L.SOURCE),
+)
+WRITER_QUEUE = _gauge("writer_queue_rows", "Rows that wait for the store.", _L.ENV)
+WRITER_WRITTEN = _counter("writer_rows_total", "Rows handed to the store.", _L.ENV)
+WRITER_DROPPED = _counter(
+    "writer_dropped_rows_total",
+    "Rows given up; never those of a verdict because the queue is full.",
+    *(_L.ENV, _L.REASON),
+)
+WRITER_FAILURES = _counter(
+    "writer_failed_inserts_total", "Inserts the store refused, tried again afterwards.", _L.ENV
+)
+BUILD_INFO = _gauge("build_info", "Always 1; says which version runs.", _L.ENV, _L.VERSION)
+CONFIG_HASH_INFO = _gauge(
+    "config_hash_info", "Always 1; the digest of the configuration in force.", _L.ENV, _L.SHA256
+)
+
+METRICS: tuple[Metric, ...] = (
+    EXCHANGES,
+    VERDICTS,
+    SIGNALS,
+    HTTP_RESPONSES,
+    DURATION,
+    FIRST_TOKEN,
+    TOKENS,
+    COST,
+    LAST_RUN,
+    LAST_SUCCESS,
+    NOT_PROBED,
+    BUDGET_REMAINING,
+    FINDINGS_OPEN,
+    SCHEDULE_LAG,
+    CONTEXT_ADVERTISED,
+    WRITER_QUEUE,
+    WRITER_WRITTEN,
+    WRITER_DROPPED,
+    WRITER_FAILURES,
+    BUILD_INFO,
+    CONFIG_HASH_INFO,
+)
+
+_KNOWN_CODES = frozenset(int(status) for status in HTTPStatus)
+
+
+def code_label(http_status: int | None) -> str:
+    """Return the ``code`` of a status: only codes that exist, so a target cannot make series."""
+    if http_status is None:
+        return "none"
+    return str(http_status) if http_status in _KNOWN_CODES else "other"
+
+
+def metrics_page() -> str:
+    """Return ``docs/metrics.md``, which a test compares with the committed file."""
+    lines = [
+        "# Metrics",
+        "",
+        "Generated by `python -m monitor.conventions > docs/metrics.md`; do not edit.",
+        "",
+        "Labels have bounded values: names from your configuration, or the lists below. Ids,",
+        "texts and tenant names are never labels. Series of known streams start at 0.",
+        "",
+        "| metric | type | labels | meaning |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{m.name}` | {m.kind} | {', '.join(f'`{label}`' for label in m.labels)} | {m.help} |"
+        for m in METRICS
+    ]
+    lines += ["", "## Label values", "", "| label | values |", "|---|---|"]
+    lines += [f"| {name} | {values} |" for name, values in _label_values()]
+    lines += [
+        "",
+        "## How many series",
+        "",
+        f"At most {MAX_STRATA_PER_PROBE} strata a probe and {MAX_STRATA_PER_TARGET} a target,",
+        f"each with {len(OUTCOME_CLASSES)} series of `{EXCHANGES.name}`: at most",
+        f"{MAX_STRATA_PER_TARGET * len(OUTCOME_CLASSES)} a target, and fewer than 2,000 of all",
+        "other metrics together. A standard plan has about a third of that.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _label_values() -> list[tuple[str, str]]:
+    pairs = ", ".join(f"`{outcome}`/`{each.label}`" for outcome, each in OUTCOME_CLASSES)
+    return [
+        ("`outcome`/`class`", pairs),
+        ("`reason` of `not_probed`", ", ".join(f"`{each}`" for each in NotProbed)),
+        ("`reason` of dropped rows", ", ".join(f"`{each}`" for each in DropReason)),
+        ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
+        ("`code`", "an HTTP status code that exists, `other`, or `none`"),
+        ("`stratum`", "`length/concurrency/cache/transport/tenants`"),
+        ("`part`", "the part of the tenant in the trial: `donor`, `victim`, `member`, …"),
+    ]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(metrics_page())
