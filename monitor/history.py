@@ -79,3 +79,8 @@ def observe(trial: Trial, exchange: Exchange, *, stale_from: str | None = None) 
 def prompt_digest(text: str) -> str:
     """Return a short digest that tells prompts apart; it lives in memory only."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def stratum_key(probe: str, stratum: str, part: str, golden: str | None) -> str:
+    """Return the name of a prompt stratum: markers of one are stale, not foreign, in a later one."""
+    return f"{probe}/{stratum}/{golden or part}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monitor.canaries import LEAK_BITS, Match, scan_answer
 from monitor.checks.base import Check, Needs, failed, passed, said
-from monitor.history import History
+from monitor.history import History, stratum_key
 from monitor.model import Exchange, Owner, Signal, Trial
 
 CODE = "FOREIGN"
@@ -56,14 +56,13 @@ def _is_stale_own(owner: Owner, trial: Trial, exchange: Exchange) -> bool:
         owner.target == trial.target
         and owner.tenant == exchange.tenant
         and owner.trial != trial.id
-        and owner.stratum_key == stratum_key(trial, exchange)
+        and owner.stratum_key == _stratum_key(trial, exchange)
     )
 
 
-def stratum_key(trial: Trial, exchange: Exchange) -> str:
-    """Return the name of an exchange's prompt stratum, as its markers' owner carries it."""
-    golden = exchange.expectation.golden
-    return f"{trial.probe}/{trial.stratum}/{golden or exchange.part.value}"
+def _stratum_key(trial: Trial, exchange: Exchange) -> str:
+    part, golden = exchange.part.value, exchange.expectation.golden
+    return stratum_key(trial.probe, trial.stratum, part, golden)
 
 
 def _seen_before(owner: Owner, trial: Trial, history: History) -> bool:

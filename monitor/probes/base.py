@@ -104,27 +104,24 @@ class Impossible:
     reason: str
 
 
+class Draft(Protocol):
+    """An exchange that is about to be sent: it can own markers, and it is sent once."""
+
+    def mint(self, *, planted: bool = False) -> str:
+        """Return a fresh marker owned by this exchange."""
+
+    async def ask(self, request: Request, expectation: Expectation) -> Exchange:
+        """Send the request, once, and return what came back."""
+
+
 class Session(Protocol):
-    """What a running probe may do: mint markers for an exchange, and ask once."""
+    """What a running probe may do: open exchanges, one tenant each."""
 
     target: TargetView
     rng: Random
 
-    def next_exchange(self) -> int:
-        """Return the index of a new exchange of this trial."""
-
-    def mint(self, tenant: TenantView, exchange: int, *, planted: bool = False) -> str:
-        """Return a fresh marker owned by this exchange."""
-
-    async def ask(
-        self,
-        exchange: int,
-        part: Part,
-        tenant: TenantView,
-        request: Request,
-        expectation: Expectation,
-    ) -> Exchange:
-        """Send one request, once, and return what came back."""
+    def open(self, part: Part, tenant: TenantView) -> Draft:
+        """Return the draft of this trial's next exchange."""
 
 
 Planner = Callable[[TargetView, Any, Random], list[TrialPlan | Impossible]]

@@ -8,6 +8,7 @@ prompt is cut to length. Sizes come from declared and discovered limits only.
 from __future__ import annotations
 
 from random import Random
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -15,6 +16,7 @@ from monitor.longtext import SENTENCES, Ruler, assumed_ruler, measured_ruler, wi
 from monitor.model import Exchange, Expectation, Message, Needle, Part, Request
 from monitor.probes.base import (
     BudgetKind,
+    Draft,
     Impossible,
     Price,
     Probe,
@@ -40,7 +42,7 @@ _SMALLEST_LIMIT_TOKENS = 600
 class Params(ProbeParams):
     """Sides of each limit to stand on, and rounds of donors and victim."""
 
-    sides: tuple[str, ...] = ("under", "over")
+    sides: tuple[Literal["over", "under"], ...] = ("over", "under")
     rounds: int = Field(default=1, ge=1, le=16)
 
 
@@ -119,9 +121,9 @@ def _ruler(donations: list[Exchange]) -> Ruler:
 
 async def _donate(tenant: TenantView, session: Session, blocks: int) -> Exchange:
     """Send an ordinary prompt of whole blocks, full of the donor's own markers."""
-    index = session.next_exchange()
-    request, expectation = _long_prompt(session, tenant, index, blocks * len(SENTENCES))
-    return await session.ask(index, Part.DONOR, tenant, request, expectation)
+    draft = session.open(Part.DONOR, tenant)
+    request, expectation = _long_prompt(draft, session.target, blocks * len(SENTENCES))
+    return await draft.ask(request, expectation)
 
 
 async def _stand(plan: TrialPlan, session: Session, ruler: Ruler) -> Exchange:
@@ -130,11 +132,10 @@ async def _stand(plan: TrialPlan, session: Session, ruler: Ruler) -> Exchange:
     sentences = ruler.sentences(wanted)
     if side == "over":
         sentences += 1
-    index = session.next_exchange()
+    draft = session.open(Part.VICTIM, tenant)
     request, expectation = _long_prompt(
-        session,
-        tenant,
-        index,
+        draft,
+        session.target,
         sentences,
         limit_tokens=limit.tokens,
         limit_source=limit.source,
@@ -143,7 +144,7 @@ async def _stand(plan: TrialPlan, session: Session, ruler: Ruler) -> Exchange:
         boundary=side,
         truncation_accepted=session.target.truncation_accepted and side == "over",
     )
-    return await session.ask(index, Part.VICTIM, tenant, request, expectation)
+    return await draft.ask(request, expectation)
 
 
 def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> int:
@@ -156,11 +157,11 @@ def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> i
 
 
 def _long_prompt(
-    session: Session, tenant: TenantView, index: int, sentences: int, **stands
+    draft: Draft, target: TargetView, sentences: int, **stands: Any
 ) -> tuple[Request, Expectation]:
     """Return filler with three needles, a nonce, and the question for all four."""
-    nonce = session.mint(tenant, index)
-    needles = [session.mint(tenant, index, planted=True) for _ in _PLACES]
+    nonce = draft.mint()
+    needles = [draft.mint(planted=True) for _ in _PLACES]
     lines = [
         f"Note: the pass phrase of the {place} gate is {needle}."
         for place, needle in zip(_PLACES, needles, strict=True)
@@ -172,7 +173,7 @@ def _long_prompt(
     )
     request = Request(
         messages=(Message(role="user", content=with_needles(sentences, lines) + question),),
-        max_output_tokens=max(OUTPUT_TOKENS, session.target.min_output_tokens),
+        max_output_tokens=max(OUTPUT_TOKENS, target.min_output_tokens),
     )
     planted = tuple(
         Needle(place=place, text=needle) for place, needle in zip(_PLACES, needles, strict=True)

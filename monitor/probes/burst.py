@@ -63,9 +63,9 @@ async def run(plan: TrialPlan, session: Session) -> None:
 
 
 async def _member(tenant: TenantView, session: Session) -> None:
-    index = session.next_exchange()
-    nonce = session.mint(tenant, index)
-    codes = tuple(session.mint(tenant, index, planted=True) for _ in range(ROWS))
+    draft = session.open(Part.MEMBER, tenant)
+    nonce = draft.mint()
+    codes = tuple(draft.mint(planted=True) for _ in range(ROWS))
     task = lookup(session.rng, codes)
     request = Request(
         messages=(Message(role="user", content=ask_to_repeat(nonce, task.question)),),
@@ -74,7 +74,7 @@ async def _member(tenant: TenantView, session: Session) -> None:
     expectation = Expectation(
         nonce=nonce, answers=task.answers, answer_bits=task.answer_bits, answer_task=task.kind
     )
-    await session.ask(index, Part.MEMBER, tenant, request, expectation)
+    await draft.ask(request, expectation)
 
 
 PROBE = Probe(

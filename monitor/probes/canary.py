@@ -8,6 +8,7 @@ from pydantic import Field
 
 from monitor.model import Expectation, Message, Part, Request
 from monitor.probes.base import (
+    Draft,
     Impossible,
     Price,
     Probe,
@@ -55,9 +56,9 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
 async def run(plan: TrialPlan, session: Session) -> None:
     """Ask one tenant to repeat a nonce and to do one task."""
     tenant, stream = plan.arguments["tenant"], plan.arguments["stream"]
-    index = session.next_exchange()
-    nonce = session.mint(tenant, index)
-    task = _task(plan, session, tenant, index)
+    draft = session.open(Part.CONTROL, tenant)
+    nonce = draft.mint()
+    task = _task(plan, session, draft)
     request = Request(
         messages=(Message(role="user", content=ask_to_repeat(nonce, task.question)),),
         max_output_tokens=_output_tokens(session.target),
@@ -66,13 +67,13 @@ async def run(plan: TrialPlan, session: Session) -> None:
     expectation = Expectation(
         nonce=nonce, answers=task.answers, answer_bits=task.answer_bits, answer_task=task.kind
     )
-    await session.ask(index, Part.CONTROL, tenant, request, expectation)
+    await draft.ask(request, expectation)
 
 
-def _task(plan: TrialPlan, session: Session, tenant, index: int) -> Task:
+def _task(plan: TrialPlan, session: Session, draft: Draft) -> Task:
     if plan.arguments["task"]:
         return addition(session.rng)
-    codes = tuple(session.mint(tenant, index, planted=True) for _ in range(ROWS))
+    codes = tuple(draft.mint(planted=True) for _ in range(ROWS))
     return lookup(session.rng, codes)
 
 

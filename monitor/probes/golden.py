@@ -77,15 +77,15 @@ def _spread(prompts: list, count: int, rng: Random) -> list:
 async def run(plan: TrialPlan, session: Session) -> None:
     """Ask one golden prompt, wrapped with a nonce in its own language."""
     prompt, tenant = plan.arguments["prompt"], plan.arguments["tenant"]
-    index = session.next_exchange()
-    nonce = session.mint(tenant, index)
+    draft = session.open(Part.CONTROL, tenant)
+    nonce = draft.mint()
     content = ask_to_repeat(nonce, prompt.prompt, language=prompt.language)
     request = Request(
         messages=(Message(role="user", content=content),),
         max_output_tokens=plan.arguments["output"],
     )
     expectation = Expectation(nonce=nonce, golden=prompt.name)
-    await session.ask(index, Part.CONTROL, tenant, request, expectation)
+    await draft.ask(request, expectation)
 
 
 PROBE = Probe(

@@ -70,9 +70,8 @@ async def run(plan: TrialPlan, session: Session) -> None:
 
 
 async def _donate(tenant: TenantView, session: Session, sentences: int, *, stream: bool) -> None:
-    index = session.next_exchange()
-    nonce = session.mint(tenant, index)
-    planted = session.mint(tenant, index, planted=True)
+    draft = session.open(Part.DONOR, tenant)
+    nonce, planted = draft.mint(), draft.mint(planted=True)
     lines = filler(sentences)
     for place in range(len(lines), 0, -4):
         lines.insert(place, f"The access phrase of this account is {planted}.")
@@ -86,12 +85,12 @@ async def _donate(tenant: TenantView, session: Session, sentences: int, *, strea
         stream=stream,
     )
     expectation = Expectation(nonce=nonce, answers=task.answers, answer_task=task.kind)
-    await session.ask(index, Part.DONOR, tenant, request, expectation)
+    await draft.ask(request, expectation)
 
 
 async def _answer(tenant: TenantView, session: Session, *, stream: bool) -> None:
-    index = session.next_exchange()
-    nonce = session.mint(tenant, index)
+    draft = session.open(Part.VICTIM, tenant)
+    nonce = draft.mint()
     task = addition(session.rng)
     request = Request(
         messages=(Message(role="user", content=ask_to_repeat(nonce, task.question)),),
@@ -99,7 +98,7 @@ async def _answer(tenant: TenantView, session: Session, *, stream: bool) -> None
         stream=stream,
     )
     expectation = Expectation(nonce=nonce, answers=task.answers, answer_task=task.kind)
-    await session.ask(index, Part.VICTIM, tenant, request, expectation)
+    await draft.ask(request, expectation)
 
 
 PROBE = Probe(

@@ -1,0 +1,248 @@
+"""What happens to one trial: observe, judge, decide, deliver."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Protocol
+
+from monitor.canaries import MarkerRegistry, Minter
+from monitor.canaries.mint import NONCE, PLANTED
+from monitor.checks import CHECKS, CHECKS_VERSION, judge_trial
+from monitor.clock import Clock, new_id
+from monitor.engines.base import Engine
+from monitor.errors import ProbeError
+from monitor.history import History, Memory, Observation, observe, stratum_key
+from monitor.model import (
+    Exchange,
+    Expectation,
+    Marker,
+    Owner,
+    Part,
+    Request,
+    Signal,
+    Trial,
+    Verdict,
+)
+from monitor.probes import PROBES
+from monitor.probes.base import TargetView, TenantView, TrialPlan
+from monitor.prompts import GoldenPrompt
+from monitor.sinks.base import Sink
+from monitor.verdicts import decide
+
+log = logging.getLogger(__name__)
+
+# A prefill slower than this is called too slow, so timeouts grow with the length sent (contracts 4).
+SLOWEST_PREFILL_TOKENS_PER_SECOND = 1000.0
+# A tolerance above this says wrong answers are ordinary for this model.
+WEAK_MODEL_TOLERANCE = 0.10
+_BYTES_PER_TOKEN = 3.0
+
+
+class MarkerStore(Protocol):
+    """Where minted markers are kept before anyone can send them."""
+
+    def save(self, markers: Sequence[Marker]) -> None:
+        """Keep these markers, sealed."""
+
+
+class FindingBook(Protocol):
+    """Where bad verdicts become findings."""
+
+    def record(self, verdict: Verdict) -> object | None:
+        """Return the finding a verdict belongs to, if it makes or joins one."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveTarget:
+    """A target that can be asked: its engine, credentials, and what is remembered of it."""
+
+    view: TargetView
+    engine: Engine
+    credentials: Mapping[str, str | None]
+    timeout_seconds: float
+    tolerance: float
+    memory: Memory = field(default_factory=Memory)
+
+
+class Pipeline:
+    """Carries one trial after another from plan to verdict, and tells the sinks."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        minter: Minter,
+        registry: MarkerRegistry,
+        markers: MarkerStore,
+        golden: Mapping[str, GoldenPrompt],
+        findings: FindingBook,
+        sinks: Sequence[Sink],
+    ) -> None:
+        self._clock = clock
+        self._minter = minter
+        self._registry = registry
+        self._markers = markers
+        self._golden = golden
+        self._findings = findings
+        self._sinks = sinks
+
+    async def run(self, target: LiveTarget, plan: TrialPlan, seed: int) -> tuple[Trial, Verdict]:
+        """Observe, judge, decide, deliver; return what came of it."""
+        trial = await self._observe(target, plan, Random(seed))
+        signals = self._judge(target, trial)
+        verdict = self._decide(trial, signals)
+        self._deliver(trial, verdict)
+        return trial, verdict
+
+    async def _observe(self, target: LiveTarget, plan: TrialPlan, rng: Random) -> Trial:
+        session = _Session(self, target, plan, rng)
+        broken = ""
+        started_at = self._clock.now()
+        try:
+            await PROBES[plan.probe].run(plan, session)
+        except Exception as error:
+            # One of three broad handlers: whatever a probe cannot do is "could not tell", and loud.
+            log.exception("probe %s crashed on %s", plan.probe, target.view.name)
+            broken = str(error) if isinstance(error, ProbeError) else type(error).__name__
+        return Trial(
+            id=session.trial,
+            target=target.view.name,
+            model=target.view.model,
+            probe=plan.probe,
+            shape=plan.shape,
+            stratum=plan.stratum,
+            started_at=started_at,
+            exchanges=session.exchanges(),
+            purpose=plan.purpose,
+            broken=broken,
+        )
+
+    def _judge(self, target: LiveTarget, trial: Trial) -> tuple[Signal, ...]:
+        history = History(
+            registry=self._registry,
+            golden=self._golden,
+            earlier=target.memory.recall(),
+            weak_model=target.tolerance > WEAK_MODEL_TOLERANCE,
+        )
+        signals = judge_trial(trial, history, CHECKS)
+        target.memory.remember(_observations(trial, signals))
+        return signals
+
+    def _decide(self, trial: Trial, signals: Sequence[Signal]) -> Verdict:
+        verdict = decide(
+            trial,
+            signals,
+            verdict_id=new_id("verdict"),
+            now=self._clock.now(),
+            checks_version=CHECKS_VERSION,
+        )
+        finding = self._findings.record(verdict)
+        return replace(verdict, finding=getattr(finding, "id", None))
+
+    def _deliver(self, trial: Trial, verdict: Verdict) -> None:
+        for sink in self._sinks:
+            sink.deliver(trial, verdict)
+
+    def mint(self, owner: Owner, *, planted: bool) -> str:
+        """Return a fresh marker of ``owner``, kept in the store before it can be sent."""
+        kind = PLANTED if planted else NONCE
+        marker = self._minter.mint(owner, self._clock.now(), kind=kind)
+        self._markers.save(self._registry.take_unsaved())
+        return marker.text
+
+    @property
+    def epoch(self) -> str:
+        """The day a marker is minted, part of its owner's identity."""
+        return self._clock.now().date().isoformat()
+
+
+def _observations(trial: Trial, signals: Sequence[Signal]) -> list[Observation]:
+    stale = {
+        signal.exchange: signal.owner.stratum_key
+        for signal in signals
+        if signal.variant.startswith("stale_own") and signal.owner
+    }
+    return [observe(trial, e, stale_from=stale.get(e.index)) for e in trial.exchanges if e.whole]
+
+
+class _Session:
+    """A trial under way."""
+
+    def __init__(
+        self, pipeline: Pipeline, target: LiveTarget, plan: TrialPlan, rng: Random
+    ) -> None:
+        self.trial = new_id("trial")
+        self.target = target.view
+        self.rng = rng
+        self.plan = plan
+        self.live = target
+        self.pipeline = pipeline
+        self._opened = 0
+        self._done: dict[int, Exchange] = {}
+
+    def open(self, part: Part, tenant: TenantView) -> _Draft:
+        draft = _Draft(self, self._opened, part, tenant)
+        self._opened += 1
+        return draft
+
+    def close(self, exchange: Exchange) -> None:
+        self._done[exchange.index] = exchange
+
+    def exchanges(self) -> tuple[Exchange, ...]:
+        return tuple(self._done[index] for index in sorted(self._done))
+
+
+class _Draft:
+    """An exchange about to be sent."""
+
+    def __init__(self, session: _Session, index: int, part: Part, tenant: TenantView) -> None:
+        self._session = session
+        self._index = index
+        self._part = part
+        self._tenant = tenant
+
+    def mint(self, *, planted: bool = False) -> str:
+        session = self._session
+        golden = session.plan.arguments.get("prompt")
+        owner = Owner(
+            target=session.target.name,
+            tenant=self._tenant.name,
+            isolation=self._tenant.isolation,
+            trial=session.trial,
+            exchange=self._index,
+            epoch=session.pipeline.epoch,
+            stratum_key=stratum_key(
+                session.plan.probe,
+                session.plan.stratum,
+                self._part.value,
+                golden.name if golden else None,
+            ),
+        )
+        return session.pipeline.mint(owner, planted=planted)
+
+    async def ask(self, request: Request, expectation: Expectation) -> Exchange:
+        live = self._session.live
+        tokens = len(request.text().encode()) / _BYTES_PER_TOKEN
+        reply = await live.engine.ask(
+            request,
+            credential=live.credentials.get(self._tenant.name),
+            timeout_seconds=live.timeout_seconds + tokens / SLOWEST_PREFILL_TOKENS_PER_SECOND,
+        )
+        exchange = Exchange(
+            index=self._index,
+            part=self._part,
+            tenant=self._tenant.name,
+            isolation=self._tenant.isolation,
+            request=request,
+            expectation=expectation,
+            timing=reply.timing,
+            response=reply.response,
+            failure=reply.failure,
+            http_status=reply.http_status,
+            request_id=reply.request_id,
+        )
+        self._session.close(exchange)
+        return exchange

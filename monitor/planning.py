@@ -1,0 +1,132 @@
+"""What to ask a target in one pass, what that costs, and what cannot be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from monitor.errors import UsageError
+from monitor.probes import PROBES
+from monitor.probes.base import (
+    BudgetKind,
+    Impossible,
+    Price,
+    ProbeParams,
+    TargetView,
+    TrialPlan,
+)
+
+PROFILES = ("quick", "standard", "deep")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeChoice:
+    """A probe to run and its parameters."""
+
+    name: str
+    params: ProbeParams
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotProbed:
+    """A stratum nobody looked at, and why; never green."""
+
+    probe: str
+    stratum: str
+    reason: str
+    price: Price | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassPlan:
+    """All trials of one pass over one target, in order, and what is left out."""
+
+    trials: tuple[TrialPlan, ...]
+    not_probed: tuple[NotProbed, ...]
+
+    def tokens(self, kind: BudgetKind, *, answered: bool) -> int:
+        """Return the tokens of one budget if every boundary prompt is answered, or refused."""
+        return sum(
+            plan.price.answered_tokens if answered else plan.price.refused_tokens
+            for plan in self.trials
+            if plan.budget is kind
+        )
+
+
+def profile_choices(profile: str, names: Collection[str] = ()) -> tuple[ProbeChoice, ...]:
+    """Return the probes of a profile, or those of them that are named.
+
+    Raises ``UsageError`` for an unknown profile or probe: an empty selection is never a success.
+    """
+    if profile not in PROFILES:
+        msg = f"no profile {profile!r} (use one of: {', '.join(PROFILES)})"
+        raise UsageError(msg)
+    unknown = sorted(set(names) - set(PROBES))
+    if unknown:
+        msg = f"no probe {unknown[0]!r} (use one of: {', '.join(PROBES)})"
+        raise UsageError(msg)
+    return tuple(
+        ProbeChoice(name=name, params=probe.params.model_validate(probe.presets.get(profile, {})))
+        for name, probe in PROBES.items()
+        if not names or name in names
+    )
+
+
+def plan_pass(
+    view: TargetView,
+    choices: Sequence[ProbeChoice],
+    *,
+    rng: Random,
+    frozen: Mapping[str, str] | None = None,
+) -> PassPlan:
+    """Plan one pass. ``frozen`` maps shapes that an open leak holds back to its finding."""
+    trials: list[TrialPlan] = []
+    not_probed: list[NotProbed] = []
+    for choice in choices:
+        probe = PROBES[choice.name]
+        finding = (frozen or {}).get(probe.shape)
+        for plan in probe.plan(view, choice.params, rng):
+            if isinstance(plan, Impossible):
+                not_probed.append(
+                    NotProbed(probe=plan.probe, stratum=plan.stratum, reason=plan.reason)
+                )
+            elif finding:
+                not_probed.append(held_back(plan, finding))
+            else:
+                trials.append(plan)
+    return PassPlan(trials=tuple(trials), not_probed=_once(not_probed))
+
+
+def held_back(plan: TrialPlan, finding: str) -> NotProbed:
+    """Return the record of a trial that is not sent because its shape leaks already."""
+    return NotProbed(
+        probe=plan.probe,
+        stratum=plan.stratum,
+        reason=f"held back: finding {finding} is open, and asking again would read others' text",
+        price=plan.price,
+    )
+
+
+def too_dear(plan: TrialPlan) -> NotProbed:
+    """Return the record of a trial that the day's budget cannot pay."""
+    return NotProbed(
+        probe=plan.probe,
+        stratum=plan.stratum,
+        reason=f"the {plan.budget.value} budget of the day is exhausted",
+        price=plan.price,
+    )
+
+
+def unanswered(plan: TrialPlan) -> NotProbed:
+    """Return the record of a boundary stratum that never got an answer."""
+    return NotProbed(
+        probe=plan.probe,
+        stratum=plan.stratum,
+        reason="asked, but no answer and no refusal ever came",
+        price=plan.price,
+    )
+
+
+def _once(entries: Sequence[NotProbed]) -> tuple[NotProbed, ...]:
+    return tuple({(e.probe, e.stratum, e.reason): e for e in entries}.values())

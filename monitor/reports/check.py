@@ -1,0 +1,207 @@
+"""The result of ``davylamp check``: a documented, versioned contract (docs/check-json.md).
+
+Everything a terminal shows comes from this record, so a check through the daemon and one of its
+own print the same. It holds codes, numbers and our own words; never prompt or answer text.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = "1.0"
+
+
+class Record(BaseModel):
+    """Base of the contract's records."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SignalReport(Record):
+    """One signal of one exchange."""
+
+    code: str
+    status: str
+    variant: str = ""
+    explanation: str = ""
+    evidence_bits: float | None = None
+    owner_tenant: str | None = None
+    owner_trial: str | None = None
+    owner_exchange: int | None = None
+    marker: str | None = None
+
+
+class ExchangeReport(Record):
+    """One exchange: how it went by HTTP, and what its answer was worth."""
+
+    index: int
+    part: str
+    tenant: str
+    request_id: str | None
+    http_status: int | None
+    failure: str | None
+    refused: bool
+    total_seconds: float
+    first_token_seconds: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    outcome: str
+    verdict_class: str = Field(alias="class")
+    reason: str
+    signals: list[SignalReport]
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class TrialReport(Record):
+    """One trial and its verdict."""
+
+    trial: str
+    verdict: str
+    probe: str
+    shape: str
+    stratum: str
+    purpose: str
+    outcome: str
+    verdict_class: str = Field(alias="class")
+    reason: str
+    finding: str | None
+    exchanges: list[ExchangeReport]
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class HttpReport(Record):
+    """What status-code and latency monitoring sees."""
+
+    exchanges: int
+    codes: dict[str, int]
+    without_status: int
+    p95_seconds: float | None
+
+
+class AnswersReport(Record):
+    """What the answers say. ``judged`` is false where the tolerance leaves nothing to judge."""
+
+    valid: int
+    wrong: int
+    proven: int
+    tolerance: float
+    probability: float
+    exceeded: bool
+    judged: bool
+
+
+class FoundReport(Record):
+    """One thing found: one class in one stratum, with the exchange that shows it best."""
+
+    verdict_class: str = Field(alias="class")
+    probe: str
+    stratum: str
+    words: str
+    exchanges: int
+    trial: str
+    exchange: int
+    tenant: str
+    request_id: str | None
+    http_status: int | None
+    evidence_bits: float | None = None
+    owner_tenant: str | None = None
+    limit_tokens: int | None = None
+    size_tokens: int | None = None
+    size_error_tokens: int | None = None
+    finding: str | None = None
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class NotProbedReport(Record):
+    """A stratum that was not looked at, why, and its price."""
+
+    probe: str
+    stratum: str
+    reason: str
+    refused_tokens: int | None = None
+    answered_tokens: int | None = None
+    price_usd: float | None = None
+
+
+class UnseenReport(Record):
+    """How often exchanges of a stratum could still be wrong, at 95 % confidence."""
+
+    probe: str
+    stratum: str
+    valid: int
+    bad: int
+    upper_bound: float
+
+
+class TokensReport(Record):
+    """Tokens spent in this pass, and what is left of the day's budgets."""
+
+    input: int
+    output: int
+    ordinary_budget: int
+    ordinary_left: int
+    boundary_budget: int
+    boundary_left: int
+    spent_usd: float | None = None
+
+
+class OpenFindingReport(Record):
+    """A finding that is still open on the target."""
+
+    finding: str
+    verdict_class: str = Field(alias="class")
+    shape: str
+    stratum: str
+    first_seen: datetime
+    count: int
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class LimitReport(Record):
+    """A limit on prompt size and who states it."""
+
+    tokens: int
+    source: str
+
+
+class TargetReport(Record):
+    """Everything one pass says of one target."""
+
+    target: str
+    model: str
+    engine: str
+    verdict: str
+    exit_code: int
+    limits: list[LimitReport]
+    http: HttpReport
+    answers: AnswersReport
+    outcomes: dict[str, int]
+    found: list[FoundReport]
+    open_findings: list[OpenFindingReport]
+    not_probed: list[NotProbedReport]
+    unseen: list[UnseenReport]
+    impossible: list[str]
+    tokens: TokensReport
+    trials: list[TrialReport]
+    notes: list[str] = []
+
+
+class CheckReport(Record):
+    """The whole result. ``exit_code`` is the exit of the command (contracts 5)."""
+
+    schema_version: str = SCHEMA_VERSION
+    davylamp_version: str
+    checks_version: str
+    configuration_hash: str
+    environment: str
+    profile: str
+    started_at: datetime
+    finished_at: datetime
+    exit_code: int
+    targets: list[TargetReport]

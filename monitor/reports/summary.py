@@ -1,0 +1,335 @@
+"""From the results of passes to the check report: counting, bounding, exit codes. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monitor.detect.binomial import exceeds, tail_probability, upper_bound
+from monitor.model import (
+    Exchange,
+    ExchangeVerdict,
+    Outcome,
+    Signal,
+    Status,
+    Usage,
+    VerdictClass,
+)
+from monitor.passes import Done, PassResult
+from monitor.planning import NotProbed
+from monitor.reports.check import (
+    AnswersReport,
+    ExchangeReport,
+    FoundReport,
+    HttpReport,
+    LimitReport,
+    NotProbedReport,
+    OpenFindingReport,
+    SignalReport,
+    TargetReport,
+    TokensReport,
+    TrialReport,
+    UnseenReport,
+)
+from monitor.verdicts import consequence
+
+GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
+# contracts 3: above this a target is not judged by its tolerated failures at all.
+MOST_TOLERANCE = 0.5
+_HOLDS_SHAPE_BACK = ("LEAK", "CROSSED")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """US dollars a million tokens, ``None`` where no price is configured."""
+
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+
+    def usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """Return what so many tokens cost, if prices are known."""
+        if self.input_usd_per_million is None or self.output_usd_per_million is None:
+            return None
+        cost = input_tokens * self.input_usd_per_million
+        return (cost + output_tokens * self.output_usd_per_million) / 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetState:
+    """The day's caps and what is left of them."""
+
+    ordinary: int
+    ordinary_left: int
+    boundary: int
+    boundary_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetContext:
+    """What the report says of a target besides its pass."""
+
+    engine: str
+    prices: Prices
+    budget: BudgetState
+    open_findings: tuple[OpenFindingReport, ...]
+    impossible: tuple[str, ...]
+    notes: tuple[str, ...]
+    require_coverage: bool
+
+
+def summarise(result: PassResult, context: TargetContext) -> TargetReport:
+    """Return the report of one target."""
+    view = result.target.view
+    judged = _judged(result.done)
+    answers = answers_report([verdict for _, _, verdict in judged], result.target.tolerance)
+    found = _found(result.done)
+    outcomes = Counter(verdict.outcome.value for _, _, verdict in judged)
+    outcomes.update("invalid" for done in result.done if done.trial.broken)
+    exit_code = exit_code_of(
+        judged=[verdict for _, _, verdict in judged],
+        answers=answers,
+        outcomes=outcomes,
+        held_back=any(f.verdict_class in _HOLDS_SHAPE_BACK for f in context.open_findings),
+        uncovered=context.require_coverage and bool(result.not_probed),
+    )
+    return TargetReport(
+        target=view.name,
+        model=view.model,
+        engine=context.engine,
+        verdict={GOOD_EXIT: "good", BAD_EXIT: "bad", UNSURE_EXIT: "could not tell"}[exit_code],
+        exit_code=exit_code,
+        limits=[LimitReport(tokens=limit.tokens, source=limit.source) for limit in view.limits],
+        http=_http(result.done),
+        answers=answers,
+        outcomes={outcome.value: outcomes.get(outcome.value, 0) for outcome in Outcome},
+        found=found,
+        open_findings=list(context.open_findings),
+        not_probed=[_not_probed(entry, context.prices) for entry in result.not_probed],
+        unseen=_unseen(judged),
+        impossible=list(context.impossible),
+        tokens=_tokens(result.done, context),
+        trials=[_trial(done) for done in result.done],
+        notes=list(context.notes),
+    )
+
+
+Judged = tuple[Done, Exchange, ExchangeVerdict]
+
+
+def _judged(done: Sequence[Done]) -> list[Judged]:
+    return [
+        (item, exchange, verdict)
+        for item in done
+        for exchange, verdict in zip(item.trial.exchanges, item.verdict.exchanges, strict=True)
+    ]
+
+
+def answers_report(verdicts: Sequence[ExchangeVerdict], tolerance: float) -> AnswersReport:
+    """Count wrong answers, and hold the tolerated ones against the target's tolerance."""
+    valid = [v for v in verdicts if v.outcome in (Outcome.GOOD, Outcome.BAD)]
+    tolerated = sum(v.tolerated and not v.hard for v in valid)
+    judged = tolerance <= MOST_TOLERANCE
+    return AnswersReport(
+        valid=len(valid),
+        wrong=sum(v.outcome is Outcome.BAD for v in valid),
+        proven=sum(v.hard for v in valid),
+        tolerance=tolerance,
+        probability=tail_probability(tolerated, len(valid), tolerance),
+        exceeded=judged and exceeds(tolerated, len(valid), tolerance),
+        judged=judged,
+    )
+
+
+def exit_code_of(
+    *,
+    judged: Sequence[ExchangeVerdict],
+    answers: AnswersReport,
+    outcomes: Counter[str],
+    held_back: bool,
+    uncovered: bool,
+) -> int:
+    """Return 0 good, 1 bad, 3 could not tell (contracts 1 and 5)."""
+    hard = any(v.verdict_class > VerdictClass.WRONG for v in judged)
+    if hard or answers.exceeded or held_back:
+        return BAD_EXIT
+    unsure = outcomes.get("error", 0) or outcomes.get("invalid", 0)
+    if unsure or not answers.judged or not answers.valid or uncovered:
+        return UNSURE_EXIT
+    return GOOD_EXIT
+
+
+def _http(done: Sequence[Done]) -> HttpReport:
+    exchanges = [exchange for item in done for exchange in item.trial.exchanges]
+    codes = Counter(str(e.http_status) for e in exchanges if e.http_status is not None)
+    times = sorted(e.timing.total_seconds for e in exchanges)
+    return HttpReport(
+        exchanges=len(exchanges),
+        codes=dict(sorted(codes.items())),
+        without_status=sum(e.http_status is None for e in exchanges),
+        p95_seconds=times[int(0.95 * (len(times) - 1))] if times else None,
+    )
+
+
+def _found(done: Sequence[Done]) -> list[FoundReport]:
+    """Return one line for each class, probe and stratum, worst first, on its best evidence."""
+    groups: dict[tuple[VerdictClass, str, str], list[Judged]] = defaultdict(list)
+    for item, exchange, verdict in _judged(done):
+        if verdict.verdict_class is not VerdictClass.NONE:
+            key = (verdict.verdict_class, item.trial.probe, item.trial.stratum)
+            groups[key].append((item, exchange, verdict))
+    ordered = sorted(groups.items(), key=lambda entry: (-entry[0][0], entry[0][1:]))
+    return [_found_entry(verdict_class, group) for (verdict_class, _, _), group in ordered]
+
+
+def _found_entry(verdict_class: VerdictClass, group: Sequence[Judged]) -> FoundReport:
+    def bits(entry: Judged) -> float:
+        signal = _telling_signal(entry)
+        return (signal.evidence_bits or 0.0) if signal else 0.0
+
+    best = max(group, key=bits)
+    item, exchange, verdict = best
+    signal = _telling_signal(best)
+    expectation = exchange.expectation
+    return FoundReport(
+        verdict_class=verdict_class.label,
+        probe=item.trial.probe,
+        stratum=item.trial.stratum,
+        words=verdict.reason,
+        exchanges=len(group),
+        trial=item.trial.id,
+        exchange=exchange.index,
+        tenant=exchange.tenant,
+        request_id=exchange.request_id,
+        http_status=exchange.http_status,
+        evidence_bits=signal.evidence_bits if signal else None,
+        owner_tenant=signal.owner.tenant if signal and signal.owner else None,
+        limit_tokens=expectation.limit_tokens,
+        size_tokens=expectation.size_tokens,
+        size_error_tokens=expectation.size_error_tokens if expectation.size_tokens else None,
+        finding=next((d.verdict.finding for d, _, _ in group if d.verdict.finding), None),
+    )
+
+
+def _telling_signal(entry: Judged) -> Signal | None:
+    """Return the failed signal that gave an exchange its class, with the most evidence."""
+    item, exchange, verdict = entry
+    failed = [
+        signal
+        for signal in item.verdict.signals
+        if signal.exchange == exchange.index
+        and signal.status is Status.FAIL
+        and consequence(signal).verdict_class is verdict.verdict_class
+    ]
+    return max(failed, key=lambda signal: signal.evidence_bits or 0.0, default=None)
+
+
+def _unseen(judged: Sequence[Judged]) -> list[UnseenReport]:
+    cells: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    for item, _, verdict in judged:
+        cells[item.trial.probe, item.trial.stratum].append(verdict.outcome)
+    rows = []
+    for (probe, stratum), outcomes in sorted(cells.items()):
+        bad = outcomes.count(Outcome.BAD)
+        valid = bad + outcomes.count(Outcome.GOOD)
+        rows.append(
+            UnseenReport(
+                probe=probe,
+                stratum=stratum,
+                valid=valid,
+                bad=bad,
+                upper_bound=round(upper_bound(bad, valid), 6),
+            )
+        )
+    return rows
+
+
+def _not_probed(entry: NotProbed, prices: Prices) -> NotProbedReport:
+    price = entry.price
+    return NotProbedReport(
+        probe=entry.probe,
+        stratum=entry.stratum,
+        reason=entry.reason,
+        refused_tokens=price.refused_tokens if price else None,
+        answered_tokens=price.answered_tokens if price else None,
+        price_usd=prices.usd(price.answered_tokens, 0) if price else None,
+    )
+
+
+def _tokens(done: Sequence[Done], context: TargetContext) -> TokensReport:
+    usages: list[Usage] = [
+        exchange.response.usage
+        for item in done
+        for exchange in item.trial.exchanges
+        if exchange.response is not None
+    ]
+    spent_input = sum(usage.input_tokens or 0 for usage in usages)
+    spent_output = sum(usage.output_tokens or 0 for usage in usages)
+    budget = context.budget
+    return TokensReport(
+        input=spent_input,
+        output=spent_output,
+        ordinary_budget=budget.ordinary,
+        ordinary_left=budget.ordinary_left,
+        boundary_budget=budget.boundary,
+        boundary_left=budget.boundary_left,
+        spent_usd=context.prices.usd(spent_input, spent_output),
+    )
+
+
+def _trial(done: Done) -> TrialReport:
+    trial, verdict = done.trial, done.verdict
+    return TrialReport(
+        trial=trial.id,
+        verdict=verdict.id,
+        probe=trial.probe,
+        shape=trial.shape,
+        stratum=trial.stratum,
+        purpose=trial.purpose,
+        outcome=verdict.outcome.value,
+        verdict_class=verdict.verdict_class.label,
+        reason=verdict.reason,
+        finding=verdict.finding,
+        exchanges=[
+            _exchange(exchange, judged, verdict.signals)
+            for exchange, judged in zip(trial.exchanges, verdict.exchanges, strict=True)
+        ],
+    )
+
+
+def _exchange(
+    exchange: Exchange, judged: ExchangeVerdict, signals: Sequence[Signal]
+) -> ExchangeReport:
+    usage = exchange.response.usage if exchange.response else Usage()
+    return ExchangeReport(
+        index=exchange.index,
+        part=exchange.part.value,
+        tenant=exchange.tenant,
+        request_id=exchange.request_id,
+        http_status=exchange.http_status,
+        failure=exchange.failure.kind.value if exchange.failure else None,
+        refused=exchange.refused,
+        total_seconds=round(exchange.timing.total_seconds, 4),
+        first_token_seconds=exchange.timing.first_token_seconds,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        outcome=judged.outcome.value,
+        verdict_class=judged.verdict_class.label,
+        reason=judged.reason,
+        signals=[_signal(s) for s in signals if s.exchange == exchange.index],
+    )
+
+
+def _signal(signal: Signal) -> SignalReport:
+    owner = signal.owner
+    return SignalReport(
+        code=signal.code,
+        status=signal.status.value,
+        variant=signal.variant,
+        explanation=signal.explanation,
+        evidence_bits=signal.evidence_bits,
+        owner_tenant=owner.tenant if owner else None,
+        owner_trial=owner.trial if owner else None,
+        owner_exchange=owner.exchange if owner else None,
+        marker=signal.marker_id,
+    )
