@@ -1,0 +1,97 @@
+"""The plug point for engines: how to speak to a target, and what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import BaseModel
+
+from monitor.http import HttpClient
+from monitor.model import Failure, Request, Response, Timing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What one request came to: a response, a failure, or both (an answer that was cut)."""
+
+    response: Response | None
+    failure: Failure | None
+    http_status: int | None
+    request_id: str | None
+    timing: Timing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A limit that a target states: ``tokens`` is the largest size it says it accepts.
+
+    ``source`` names where it was read, e.g. ``v1_models.max_model_len``; a source that gives the
+    first size *refused* is already turned into the largest accepted. Sources ending in
+    ``max_req_input_len`` and ``max_input_tokens`` count the prompt alone, all others prompt and
+    output together.
+    """
+
+    tokens: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveredModel:
+    """A model that a target serves, with every limit found for it."""
+
+    id: str
+    limits: tuple[Limit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """What a target says of itself; ``notes`` are our own words on what could not be read.
+
+    ``version`` and the ids are the target's own text, bounded and without control characters.
+    """
+
+    engine: str | None = None
+    version: str | None = None
+    models: tuple[DiscoveredModel, ...] = ()
+    notes: tuple[str, ...] = ()
+    can_tokenize: bool = False
+
+
+class Engine(Protocol):
+    """One way of speaking to one target. What the target does wrong is never an exception."""
+
+    async def ask(
+        self, request: Request, *, credential: str | None, timeout_seconds: float
+    ) -> Reply:
+        """Ask once, never again, and return what came within ``timeout_seconds``."""
+
+    async def discover(self, *, credential: str | None) -> Discovery:
+        """Read what the target says of itself, changing nothing there."""
+
+    async def count_tokens(self, text: str, *, credential: str | None) -> int | None:
+        """Return how many tokens ``text`` alone is by the target's own count, if it counts."""
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineKind:
+    """One entry of the registry: what its options may be, and how to make one."""
+
+    options: type[BaseModel]
+    build: Callable[..., Engine]
+
+    def __call__(
+        self,
+        *,
+        base_url: str,
+        model: str,
+        http: HttpClient,
+        options: Mapping[str, object] | None = None,
+    ) -> Engine:
+        """Check ``options`` (pydantic's ``ValidationError`` if wrong) and make the engine."""
+        checked = self.options.model_validate(dict(options or {}))
+        return self.build(base_url=base_url, model=model, http=http, options=checked)

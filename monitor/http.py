@@ -1,0 +1,389 @@
+"""The bounded HTTP client: what a hostile or broken server can cost us is decided here.
+
+One client per target. It sends only to the origins it was given, follows no redirect, keeps no
+cookie, reads no proxy or certificate setting from the environment, and makes one attempt; only a
+connection that failed before any byte was sent is opened once more. Every request has a fresh
+connection, so that no exchange inherits another's, and a load balancer spreads them as it
+spreads the users'.
+
+What the server does wrong is a ``Failure`` in the reply, never an exception, and no word of the
+server's or of our request (the credential is in it) gets into the failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import zlib
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+import httpx
+
+from monitor.clock import Clock
+from monitor.model import Failure, FailureKind
+
+Origin = tuple[str, str, int]
+OnChunk = Callable[[bytes, float], bool]
+"""Given decoded bytes and the seconds since the start; returns true when it has seen enough."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_PIECE_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one reply may cost. ``body_bytes`` counts after decompression, and on the wire too.
+
+    ``line_bytes`` bounds one line of an event stream; whoever reads lines enforces it.
+    """
+
+    connect_seconds: float = 5.0
+    body_bytes: int = 8_000_000
+    line_bytes: int = 1_000_000
+    headers: int = 100
+    header_chars: int = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawReply:
+    """What came over the wire, bounded and decoded; ``body`` holds what came before a failure.
+
+    ``status`` is ``None`` if no response head came. ``first_byte_seconds`` is when the head came.
+    """
+
+    status: int | None
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes = field(repr=False)
+    failure: Failure | None
+    first_byte_seconds: float | None
+    total_seconds: float
+    started_at: datetime
+
+    def header(self, name: str) -> str | None:
+        """Return the first value of the header ``name`` (lower case), if there is one."""
+        return next((value for key, value in self.headers if key == name), None)
+
+
+def origin_of(url: str) -> Origin:
+    """Return (scheme, host, port) of ``url``, or raise ``ValueError`` if we would not go there."""
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        parsed = httpx.URL("")
+    if parsed.scheme not in _DEFAULT_PORTS or not parsed.host or parsed.userinfo:
+        problem = "not an http or https URL with a host and without a user name"
+        raise ValueError(problem)
+    return (parsed.scheme, parsed.host, parsed.port or _DEFAULT_PORTS[parsed.scheme])
+
+
+class HttpClient:
+    """One target's client. ``transport`` is the seam for tests and for a private CA."""
+
+    def __init__(
+        self,
+        *,
+        origins: frozenset[Origin],
+        clock: Clock,
+        limits: Limits | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self._origins = origins
+        self._clock = clock
+        self._transport = transport or httpx.AsyncHTTPTransport(
+            trust_env=False,
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        )
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        timeout_seconds: float,
+        body: bytes | None = None,
+        on_chunk: OnChunk | None = None,
+        body_bytes: int | None = None,
+    ) -> RawReply:
+        """Send one request and return what came, within ``timeout_seconds`` in all.
+
+        ``on_chunk`` sees the decoded bytes as they arrive. ``body_bytes`` replaces the client's
+        limit for this reply.
+        """
+        started_at = self._clock.now()
+        receipt = _Receipt(
+            clock=self._clock,
+            limits=self.limits,
+            body_bytes=body_bytes or self.limits.body_bytes,
+            on_chunk=on_chunk,
+        )
+        failure = self._forbidden(url, headers)
+        if failure is None:
+            request = _build(method, url, headers, body)
+            _set_timeouts(request, self.limits.connect_seconds, timeout_seconds)
+            failure = await self._within(timeout_seconds, request, receipt)
+        return receipt.reply(started_at, failure)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._transport.aclose()
+
+    def _forbidden(self, url: str, headers: Mapping[str, str]) -> Failure | None:
+        try:
+            origin = origin_of(url)
+        except ValueError:
+            return _connect("the URL cannot be used")
+        if origin not in self._origins:
+            return _connect("the origin is not one of this target's")
+        if not all(value.isascii() and value.isprintable() for value in headers.values()):
+            return _connect("a request header holds characters that cannot be sent")
+        return None
+
+    async def _within(
+        self, timeout_seconds: float, request: httpx.Request, receipt: _Receipt
+    ) -> Failure | None:
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                await self._exchange(request, receipt)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            return _timed_out(error, timeout_seconds)
+        except _StopReadingError as stop:
+            return stop.failure
+        except (httpx.HTTPError, httpx.StreamError, OSError) as error:
+            return _broken(error, receipt)
+        return receipt.judgement()
+
+    async def _exchange(self, request: httpx.Request, receipt: _Receipt) -> None:
+        response = await self._open(request)
+        try:
+            receipt.head(response)
+            async with aclosing(_chunks(response)) as chunks:
+                async for chunk in chunks:
+                    if receipt.take(chunk):
+                        return
+            receipt.end()
+        finally:
+            await response.aclose()
+
+    async def _open(self, request: httpx.Request) -> httpx.Response:
+        try:
+            return await self._transport.handle_async_request(request)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            # No byte was sent, so opening it once more asks nothing twice.
+            return await self._transport.handle_async_request(request)
+
+
+class _StopReadingError(Exception):
+    """Reading ends here, with this failure."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+class _Receipt:
+    """What has arrived so far; it grows while the reply does, so that a cut keeps what came."""
+
+    def __init__(
+        self, *, clock: Clock, limits: Limits, body_bytes: int, on_chunk: OnChunk | None
+    ) -> None:
+        self._clock = clock
+        self._start = clock.monotonic()
+        self._limits = limits
+        self._body_bytes = body_bytes
+        self._on_chunk = on_chunk
+        self._decoder: _Decoder | None = None
+        self._wire_bytes = 0
+        self._body = bytearray()
+        self._headers: tuple[tuple[str, str], ...] = ()
+        self._first_byte_seconds: float | None = None
+        self.status: int | None = None
+
+    def head(self, response: httpx.Response) -> None:
+        """Note status and headers; stop at an encoding that we cannot read."""
+        self._first_byte_seconds = self._elapsed()
+        self.status = response.status_code
+        self._headers = tuple(
+            (name.decode("latin-1").lower(), value.decode("latin-1")[: self._limits.header_chars])
+            for name, value in response.headers.raw[: self._limits.headers]
+        )
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        self._decoder = _Decoder.named(encoding)
+
+    def take(self, chunk: bytes) -> bool:
+        """Decode and keep ``chunk``; return true if nobody needs more."""
+        self._wire_bytes += len(chunk)
+        enough = False
+        for piece in self._decoded(chunk):
+            room = self._body_bytes - len(self._body)
+            self._body += piece[:room]
+            if self._on_chunk and self._on_chunk(piece[:room], self._elapsed()):
+                enough = True
+            if len(piece) > room or self._wire_bytes > self._body_bytes:
+                self._stop_over_limit()
+        if self._wire_bytes > self._body_bytes:
+            self._stop_over_limit()
+        return enough
+
+    def end(self) -> None:
+        """Note that the server ended the body."""
+        if self._decoder and not self._decoder.whole:
+            raise _StopReadingError(
+                Failure(kind=FailureKind.CUT_STREAM, detail="the compressed body was cut")
+            )
+
+    def judgement(self) -> Failure | None:
+        """Return the failure that a complete reply can still be: a redirect."""
+        if self.status is not None and 300 <= self.status < 400:  # noqa: PLR2004 - HTTP's 3xx
+            detail = "redirect, not followed"
+            return Failure(kind=FailureKind.HTTP_STATUS, detail=detail, code=self.status)
+        return None
+
+    def reply(self, started_at: datetime, failure: Failure | None) -> RawReply:
+        """Return what arrived, with ``failure``."""
+        return RawReply(
+            status=self.status,
+            headers=self._headers,
+            body=bytes(self._body),
+            failure=failure,
+            first_byte_seconds=self._first_byte_seconds,
+            total_seconds=self._elapsed(),
+            started_at=started_at,
+        )
+
+    def _decoded(self, chunk: bytes) -> Iterator[bytes]:
+        if self._decoder is None:
+            yield chunk
+            return
+        try:
+            yield from self._decoder.feed(chunk)
+        except zlib.error:
+            raise _StopReadingError(
+                Failure(kind=FailureKind.PROTOCOL, detail="the compressed body is damaged")
+            ) from None
+
+    def _stop_over_limit(self) -> None:
+        detail = f"the body is over {self._body_bytes} bytes"
+        raise _StopReadingError(Failure(kind=FailureKind.OVER_BYTE_LIMIT, detail=detail))
+
+    def _elapsed(self) -> float:
+        return self._clock.monotonic() - self._start
+
+
+class _Decoder:
+    """Gzip or deflate, a bounded piece at a time."""
+
+    def __init__(self, window_bits: int) -> None:
+        self._window_bits = window_bits
+        self._inflate = zlib.decompressobj(window_bits)
+        self._fresh = True
+
+    @classmethod
+    def named(cls, encoding: str) -> _Decoder | None:
+        """Return the decoder of a Content-Encoding, ``None`` for identity."""
+        if encoding in ("identity", ""):
+            return None
+        if encoding in ("gzip", "x-gzip", "deflate"):
+            return cls(zlib.MAX_WBITS | 32)  # either header, by looking
+        detail = "a content encoding we did not ask for and cannot read"
+        raise _StopReadingError(Failure(kind=FailureKind.PROTOCOL, detail=detail))
+
+    @property
+    def whole(self) -> bool:
+        """True if nothing is missing from the compressed stream."""
+        return self._fresh or self._inflate.eof
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield the plain bytes of ``data`` in pieces, never more than one piece in memory."""
+        if self._inflate.eof and not self._next_member(data):
+            return
+        while True:
+            piece = self._inflate_piece(data)
+            if piece:
+                yield piece
+            data = self._inflate.unconsumed_tail
+            if self._inflate.eof:
+                data = self._inflate.unused_data
+                if not self._next_member(data):
+                    return
+            elif not data and len(piece) < _PIECE_BYTES:
+                return
+
+    def _next_member(self, data: bytes) -> bool:
+        if not data.startswith(b"\x1f"):
+            return False  # nothing, or padding after the end
+        self._inflate = zlib.decompressobj(self._window_bits)
+        return True
+
+    def _inflate_piece(self, data: bytes) -> bytes:
+        try:
+            piece = self._inflate.decompress(data, _PIECE_BYTES)
+        except zlib.error:
+            if not self._fresh:
+                raise
+            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)  # deflate without its header
+            piece = self._inflate.decompress(data, _PIECE_BYTES)
+        self._fresh = False
+        return piece
+
+
+def _build(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Request:
+    fixed = {"Accept-Encoding": "identity", "Connection": "close"}
+    return httpx.Request(method, url, headers={**fixed, **headers}, content=body)
+
+
+def _set_timeouts(request: httpx.Request, connect: float, total: float) -> None:
+    timeout = httpx.Timeout(total, connect=min(connect, total))
+    request.extensions["timeout"] = timeout.as_dict()
+
+
+def _connect(detail: str) -> Failure:
+    return Failure(kind=FailureKind.CONNECT, detail=detail)
+
+
+def _timed_out(error: Exception, timeout_seconds: float) -> Failure:
+    if isinstance(error, httpx.ConnectTimeout):
+        return _connect("the connection was not accepted in time")
+    detail = f"no whole answer within {timeout_seconds:g} s"
+    return Failure(kind=FailureKind.TIMEOUT, detail=detail)
+
+
+def _broken(error: Exception, receipt: _Receipt) -> Failure:
+    """Say what broke from the kind of ``error`` alone: its text may quote the server or us."""
+    if isinstance(error, httpx.ConnectError):
+        return _connect(_why_not_connected(error))
+    if isinstance(error, httpx.RemoteProtocolError) and not _ended_early(error):
+        return Failure(kind=FailureKind.PROTOCOL, detail="the reply is not HTTP/1.1")
+    where = "before the answer began" if receipt.status is None else "before the answer ended"
+    return Failure(kind=FailureKind.CUT_STREAM, detail=f"the connection closed {where}")
+
+
+def _ended_early(error: httpx.RemoteProtocolError) -> bool:
+    text = str(error)
+    return text.startswith(("peer closed connection", "Server disconnected"))
+
+
+def _why_not_connected(error: BaseException) -> str:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, socket.gaierror):
+            return "the host name has no address"
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return "the certificate was not accepted"
+        if isinstance(cause, ssl.SSLError):
+            return "the TLS handshake failed"
+        if isinstance(cause, ConnectionRefusedError):
+            return "the connection was refused"
+        cause = cause.__cause__ or cause.__context__
+    return "no connection could be made"
+
+
+def _chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
+    """Return the raw chunks as the generator they are, so that leaving early closes it."""
+    return cast("AsyncGenerator[bytes, None]", response.aiter_raw())
