@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +23,17 @@ from monitor.config.schema import (
 from monitor.config.target import Budget, ProbeEntry, Target
 
 T = TypeVar("T")
+
+INHERITED = (
+    "interval",
+    "timeout",
+    "min_output_tokens",
+    "tolerance",
+    "objective",
+    "daily_budget",
+    "boundary_budget",
+)
+"""The keys a target takes from ``defaults`` where it does not give its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +124,7 @@ def config_of(
     sections: Mapping[str, object],
 ) -> Config:
     """Return the loaded configuration with its hash."""
-    return Config(
+    config = Config(
         file=file,
         environment=settings.environment,
         storage=settings.storage,
@@ -124,14 +135,19 @@ def config_of(
         log=settings.log,
         settings=settings,
         positions=positions,
-        hash=_hash(settings, sections),
+        hash="",
         sections=sections,
     )
+    return replace(config, hash=_hash(config))
 
 
-def _hash(settings: Settings, sections: Mapping[str, object]) -> str:
+def _hash(config: Config) -> str:
     """Hash what is in force: writing a default out, or moving lines, changes nothing."""
-    effective = {**settings.model_dump(mode="json", by_alias=True), "sections": sections}
+    effective = config.settings.model_dump(mode="json", by_alias=True)
+    for target, dumped in zip(config.targets, effective["targets"], strict=True):
+        held = asdict(config.for_target(target))
+        dumped.update(dict.fromkeys(INHERITED, None), in_force=held)
+    effective["sections"] = config.sections
     text = json.dumps(effective, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from monitor.config.crosscheck import Known, cross_check
 from monitor.config.effective import Config, config_of
 from monitor.config.forbidden import forbidden
-from monitor.config.positions import Document, Positions, read_yaml
+from monitor.config.positions import Positions, read_yaml
 from monitor.config.problems import ConfigErrors, translate
 from monitor.config.schema import Settings
 from monitor.config.secrets import Place
@@ -37,7 +37,13 @@ def load_config(
     ``validate_section``.
     """
     file = Path(path)
-    document = read_document(file)
+    known = Known(engines=engines, probes=probes, node_engines=node_engines)
+    return parse_config(_text_of(file), file, known, sections)
+
+
+def parse_config(text: str, file: Path, known: Known, sections: Collection[str] = ()) -> Config:
+    """Return the configuration that ``text`` holds, as if it stood in ``file``."""
+    document = read_yaml(text, file)
     data, positions = document.data, document.positions
     if not isinstance(data, dict):
         raise ConfigErrors([_not_a_section(data, file)])
@@ -48,7 +54,6 @@ def load_config(
     problems += found
     if settings is not None:
         settings.stand_at(Place(file=file, line=1, path=""), positions)
-        known = Known(engines=engines, probes=probes, node_engines=node_engines)
         problems += cross_check(settings, known)
     if settings is None or problems:
         raise ConfigErrors(_one_for_each_place(problems))
@@ -69,8 +74,7 @@ def validate_section(
     return section
 
 
-def read_document(file: Path) -> Document:
-    """Return the YAML of ``file`` with its positions; raise if it cannot be read at all."""
+def _text_of(file: Path) -> str:
     try:
         with file.open("rb") as handle:
             raw = handle.read(MAX_BYTES + 1)
@@ -82,13 +86,12 @@ def read_document(file: Path) -> Document:
         problem = f"larger than {MAX_BYTES // 1024} KiB"
         raise ConfigError(problem, file=file, remedy="split the targets over several installations")
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise ConfigError(
             "not UTF-8 text", file=file, line=line, remedy="save it as UTF-8"
         ) from None
-    return read_yaml(text, file)
 
 
 def _not_a_section(data: object, file: Path) -> ConfigError:

@@ -68,7 +68,7 @@ class Listen(Section):
 
     host: Text = Field(default="127.0.0.1", description="Address to listen on.")
     port: Annotated[int, Field(strict=True, ge=1, le=65_535)] = Field(
-        DEFAULT_PORT, description="Port to listen on."
+        default=DEFAULT_PORT, description="Port to listen on."
     )
     token_env: EnvName | None = Field(
         default=None,

@@ -1,0 +1,130 @@
+"""``davylamp config check`` and ``davylamp config show``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from monitor.config import Config, Target
+from monitor.config.proofs import config_warnings, impossible_proofs
+from monitor.config.show import render_effective
+from monitor.config.target import PriceList
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayEstimate:
+    """Tokens a target's plan spends a day: if boundary prompts are refused, and if answered.
+
+    ``output_tokens`` is the part of either that the target writes.
+    """
+
+    refused_tokens: int
+    answered_tokens: int
+    output_tokens: int = 0
+
+
+Estimate = Callable[[Config, Target], DayEstimate | None]
+"""Prices a day of a target; ``None`` where it cannot be known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a command says: text for stdout, an exit code, and the same as data for ``--json``."""
+
+    text: str
+    exit_code: int = 0
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+def config_check(config: Config, *, today: date, estimate: Estimate | None = None) -> Report:
+    """Say that a loaded file is well, and what it cannot prove; a broken file never gets here."""
+    count = len(config.targets)
+    targets = [_TargetCheck.of(config, target, today, estimate) for target in config.targets]
+    lines = [f"OK {config.file}: {count} target{'' if count == 1 else 's'}, hash {config.hash}"]
+    for checked in targets:
+        lines += ["", *checked.lines()]
+    data = {
+        "file": str(config.file),
+        "hash": config.hash,
+        "targets": [checked.data() for checked in targets],
+    }
+    return Report(text="\n".join(lines) + "\n", data=data)
+
+
+def config_show(config: Config) -> Report:
+    """Print what is in force."""
+    return Report(text=render_effective(config), data={"hash": config.hash})
+
+
+def price_words(day: DayEstimate | None, price: PriceList | None) -> str:
+    """Return one line on what a day costs, in tokens and, where a price is known, in dollars."""
+    if day is None:
+        return "not known before the plan is made: run `davylamp plan`"
+    low, high = day.refused_tokens, day.answered_tokens
+    tokens = f"{low:,} tokens" if low == high else f"{low:,} to {high:,} tokens"
+    if price is None:
+        return f"{tokens} (no price is configured)"
+    cheap, dear = usd(low, day.output_tokens, price), usd(high, day.output_tokens, price)
+    money = (
+        f"${cheap:,.2f}" if f"{cheap:.2f}" == f"{dear:.2f}" else f"${cheap:,.2f} to ${dear:,.2f}"
+    )
+    return f"{tokens}, {money}"
+
+
+def usd(tokens: int, output_tokens: int, price: PriceList) -> float:
+    """Return dollars for ``tokens`` of which ``output_tokens`` are output."""
+    given = max(tokens - output_tokens, 0) * price.input_usd_per_million
+    return (given + min(output_tokens, tokens) * price.output_usd_per_million) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TargetCheck:
+    target: Target
+    day: DayEstimate | None
+    caps: str
+    impossible: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, config: Config, target: Target, today: date, estimate: Estimate | None
+    ) -> _TargetCheck:
+        held = config.for_target(target)
+        return cls(
+            target=target,
+            day=None if estimate is None else estimate(config, target),
+            caps=f"{held.daily.tokens:,} tokens, at the limit {held.boundary.tokens:,}",
+            impossible=impossible_proofs(target),
+            warnings=config_warnings(target, today),
+        )
+
+    def lines(self) -> Iterator[str]:
+        target = self.target
+        yield f"{target.name}  {target.engine}  {target.model}  {target.base_url}"
+        for tenant in target.tenants:
+            key = "no key" if tenant.credential is None else f"key {tenant.credential}"
+            yield f"  tenant {tenant.name}: {', '.join(tenant.roles)}; {key}"
+        yield f"  probes: {target.profile or _listed(target)}"
+        yield f"  a day costs: {price_words(self.day, target.price)}"
+        yield f"  capped at: {self.caps}"
+        for proof in self.impossible:
+            yield f"  cannot be proven: {proof}"
+        for warning in self.warnings:
+            yield f"  WARNING: {warning}"
+
+    def data(self) -> Mapping[str, object]:
+        day = self.day
+        return {
+            "name": self.target.name,
+            "tenants": [tenant.name for tenant in self.target.tenants],
+            "impossible": list(self.impossible),
+            "warnings": list(self.warnings),
+            "day_tokens": None if day is None else [day.refused_tokens, day.answered_tokens],
+        }
+
+
+def _listed(target: Target) -> str:
+    return ", ".join(
+        f"{entry.name} (disabled)" if entry.disabled else entry.name for entry in target.entries
+    )

@@ -1,0 +1,77 @@
+"""Write a configuration out of what an endpoint tells about itself. Its words are not trusted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from monitor.cli.init import DiscoveredModel, Discovery, Limit
+
+MAX_TARGETS = 16
+_NOT_LABEL = re.compile(r"[^A-Za-z0-9]+")
+
+
+def propose(url: str, key_env: str | None, found: Discovery) -> str:
+    """Return the text of a configuration with one target for each of the first models."""
+    return "\n".join([*_head(url), *_targets(url, key_env, found)]) + "\n"
+
+
+def _head(url: str) -> Iterator[str]:
+    yield f"# Made by `davylamp init --from {_safe(url)}`."
+    yield "# Every key is explained in docs/configuration.md."
+    yield "version: 1"
+    yield "environment: default"
+    yield "storage:"
+    yield "  path: ./davylamp-data"
+    yield "targets:"
+
+
+def _targets(url: str, key_env: str | None, found: Discovery) -> Iterator[str]:
+    taken: set[str] = set()
+    for model in found.models[:MAX_TARGETS]:
+        name = _free_name(model.id, taken)
+        taken.add(name)
+        yield from _target(name, model, url, key_env)
+
+
+def _target(name: str, model: DiscoveredModel, url: str, key_env: str | None) -> Iterator[str]:
+    yield f"  - name: {json.dumps(name)}"
+    yield "    engine: openai"
+    yield f"    base_url: {json.dumps(url)}"
+    yield f"    model: {json.dumps(model.id, ensure_ascii=False)}"
+    yield from _limits(model.limits)
+    yield "    tenants:"
+    yield f"      - name: {'tenant-a' if key_env else 'open'}"
+    if key_env:
+        yield f"        api_key_env: {key_env}"
+    yield "      # A second tenant with a key of its own lets us prove that tenants are kept apart:"
+    yield "      # - name: tenant-b"
+    yield "      #   api_key_env: TENANT_B_KEY"
+    yield "    # nodes: the processes behind it, if they can be reached, such as"
+    yield '    #   - {url: "http://prefill-0:30000", role: prefill}'
+    yield "    overflow: refuse"
+    yield "    # price: {input_usd_per_million: 0.60, output_usd_per_million: 2.20}"
+    yield "    probes: standard"
+
+
+def _limits(limits: Sequence[Limit]) -> Iterator[str]:
+    """Limits an endpoint states are read again at each start, so they are only comments here."""
+    for limit in limits:
+        yield f"    # {_safe(limit.source)} states {limit.tokens:_} tokens; read again at each start"
+    yield "    # what you were promised, if it differs: prompt plus answer"
+    yield f"    # context_tokens: {min((limit.tokens for limit in limits), default=131_072):_}"
+
+
+def _free_name(model: str, taken: set[str]) -> str:
+    base = (
+        _NOT_LABEL.sub("-", model.rsplit("/", 1)[-1]).strip("-").lower()[:48].strip("-") or "model"
+    )
+    names = (base if n == 1 else f"{base}-{n}" for n in range(1, MAX_TARGETS + 2))
+    return next(name for name in names if name not in taken)
+
+
+def _safe(text: str) -> str:
+    return "".join(c if c.isprintable() and c.isascii() else "?" for c in text)[:200]
