@@ -1,0 +1,118 @@
+"""Markers at rest: live ones sealed under the installation key, expired ones only as hashes."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Collection, Iterable
+from datetime import datetime
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from monitor.canaries import InstallationKey
+from monitor.canaries.keys import PartHasher
+from monitor.canaries.registry import Entry
+from monitor.errors import StoreError
+from monitor.model import Marker, Owner
+from monitor.store.client import Client
+from monitor.store.reader import Reader
+from monitor.store.rows import MarkerRow
+from monitor.store.writer import Writer
+
+_NONCE_BYTES = 12
+
+
+class MarkerStore:
+    """Keeps the registry's markers over restarts."""
+
+    def __init__(self, key: InstallationKey, writer: Writer, reader: Reader) -> None:
+        self._seal_key = AESGCM(key.derive("marker-seal"))
+        self._hash_part = PartHasher(key)
+        self._writer = writer
+        self._reader = reader
+
+    def save(self, markers: Iterable[Marker]) -> None:
+        """Queue new markers (``MarkerRegistry.take_unsaved``); they are never dropped."""
+        rows = [self._row(marker) for marker in markers]
+        if rows:
+            self._writer.put(rows)
+
+    def load(self) -> tuple[Entry, ...]:
+        """Return every entry for ``MarkerRegistry.restore``, with its text while it is live.
+
+        Raises ``StoreError`` if a text was sealed under another installation key.
+        """
+        return tuple(self._entry(row) for row in self._reader.markers())
+
+    def expire(self, now: datetime, keep: Collection[str] = ()) -> None:
+        """Erase the texts of markers past their expiry, and wait until they are gone.
+
+        ``keep`` holds the markers that the evidence of open findings names.
+        """
+        parameters = {"now": now, "keep": list(keep)}
+
+        def erase(client: Client) -> None:
+            client.command(
+                "ALTER TABLE markers UPDATE sealed = '' "
+                "WHERE expires_at <= {now:DateTime64(3, 'UTC')} AND sealed != '' "
+                "AND NOT has({keep:Array(String)}, id) SETTINGS mutations_sync = 2",
+                parameters,
+            )
+
+        self._writer.run(erase)
+
+    def _row(self, marker: Marker) -> MarkerRow:
+        owner = marker.owner
+        return MarkerRow(
+            id=marker.id,
+            kind=marker.kind,
+            target=owner.target,
+            tenant=owner.tenant,
+            isolation=owner.isolation,
+            trial=owner.trial,
+            exchange=owner.exchange,
+            epoch=owner.epoch,
+            stratum_key=owner.stratum_key,
+            minted_at=marker.minted_at,
+            expires_at=marker.expires_at,
+            part_hashes=tuple(
+                self._hash_part(place, group) for place, group in enumerate(marker.text.split("-"))
+            ),
+            sealed=self._seal(marker),
+        )
+
+    def _seal(self, marker: Marker) -> str:
+        nonce = os.urandom(_NONCE_BYTES)
+        sealed = self._seal_key.encrypt(nonce, marker.text.encode(), marker.id.encode())
+        return base64.b64encode(nonce + sealed).decode()
+
+    def _open(self, row: MarkerRow) -> tuple[str, ...] | None:
+        if not row.sealed:
+            return None
+        try:
+            raw = base64.b64decode(row.sealed, validate=True)
+            text = self._seal_key.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], row.id.encode())
+        except (InvalidTag, ValueError) as error:
+            msg = f"marker {row.id} was sealed under another installation key, or changed since"
+            raise StoreError(msg) from error
+        return tuple(text.decode().split("-"))
+
+    def _entry(self, row: MarkerRow) -> Entry:
+        return Entry(
+            id=row.id,
+            owner=Owner(
+                target=row.target,
+                tenant=row.tenant,
+                isolation=row.isolation,
+                trial=row.trial,
+                exchange=row.exchange,
+                epoch=row.epoch,
+                stratum_key=row.stratum_key,
+            ),
+            kind=row.kind,
+            minted_at=row.minted_at,
+            expires_at=row.expires_at,
+            part_hashes=row.part_hashes,
+            groups=self._open(row),
+        )

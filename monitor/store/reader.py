@@ -1,0 +1,170 @@
+"""Everything that reads the store, through a client of its own that is made read-only.
+
+It sees what has been written; call ``Writer.flush`` first to see all that was acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, TypeVar, cast
+
+from monitor.model import Verdict
+from monitor.store.client import Client
+from monitor.store.decode import verdict_of
+from monitor.store.rows import (
+    TABLES,
+    AnyRow,
+    BudgetRow,
+    ExchangeRow,
+    ExchangeVerdictRow,
+    FindingRow,
+    MarkerRow,
+    SignalRow,
+    TrialRow,
+    VerdictRow,
+    columns,
+)
+
+R = TypeVar("R", bound=AnyRow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTrial:
+    """Everything known of one trial: what ``explain`` shows."""
+
+    trial: TrialRow | None
+    exchanges: tuple[ExchangeRow, ...]
+    verdicts: tuple[Verdict, ...]
+    signals: tuple[SignalRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one budget of a target has spent or reserved."""
+
+    target: str
+    budget: str
+    tokens: int
+    usd: float
+
+
+class Reader:
+    """Typed questions to the store. Values are always bound by the server."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def trial(self, trial_id: str) -> StoredTrial | None:
+        """Return what is known of a trial, or ``None`` if it was never stored."""
+        parameters = {"trial": trial_id}
+        trials = self._rows(TrialRow, "id = {trial:String}", parameters)
+        verdicts = self._rows(VerdictRow, "trial = {trial:String} ORDER BY decided_at", parameters)
+        if not trials and not verdicts:
+            return None
+        exchanges = self._rows(ExchangeRow, "trial = {trial:String} ORDER BY exchange", parameters)
+        return StoredTrial(
+            trial=trials[0] if trials else None,
+            exchanges=tuple(exchanges),
+            verdicts=self._whole(verdicts),
+            signals=tuple(self._signals(verdicts)),
+        )
+
+    def verdict(self, verdict_id: str) -> Verdict | None:
+        """Return one verdict."""
+        rows = self._rows(VerdictRow, "id = {verdict:String} LIMIT 1", {"verdict": verdict_id})
+        return next(iter(self._whole(rows)), None)
+
+    def last_verdicts(self, target: str, limit: int = 100) -> tuple[Verdict, ...]:
+        """Return the newest verdicts of a target, newest first."""
+        where = "target = {target:String} ORDER BY decided_at DESC, id LIMIT {limit:UInt32}"
+        return self._whole(self._rows(VerdictRow, where, {"target": target, "limit": limit}))
+
+    def open_findings(self, target: str | None = None) -> tuple[FindingRow, ...]:
+        """Return the findings that are neither resolved nor dismissed, oldest first."""
+        where = "state NOT IN ('resolved', 'dismissed')"
+        if target is not None:
+            where += " AND target = {target:String}"
+        parameters = {} if target is None else {"target": target}
+        return tuple(self._rows(FindingRow, f"{where} ORDER BY first_seen, id", parameters))
+
+    def findings_since(self, since: datetime) -> tuple[FindingRow, ...]:
+        """Return the findings first seen since then, whatever became of them."""
+        where = "first_seen >= {since:DateTime64(3, 'UTC')} ORDER BY first_seen, id"
+        return tuple(self._rows(FindingRow, where, {"since": since.astimezone(UTC)}))
+
+    def finding(self, finding_id: str) -> FindingRow | None:
+        """Return a finding as it stands."""
+        rows = self._rows(FindingRow, "id = {finding:String} LIMIT 1", {"finding": finding_id})
+        return next(iter(rows), None)
+
+    def spent(self, day: date) -> tuple[Spent, ...]:
+        """Return what every budget spent or reserved on a day (UTC)."""
+        sql = (
+            f"SELECT target, budget, sum(tokens), sum(usd) FROM {TABLES[BudgetRow]} FINAL "  # noqa: S608
+            "WHERE day = {day:Date} GROUP BY target, budget ORDER BY target, budget"
+        )
+        found = self._client.query(sql, {"day": day})
+        return tuple(Spent(target=t, budget=b, tokens=int(n), usd=float(u)) for t, b, n, u in found)
+
+    def spent_tokens(self, target: str, day: date) -> int:
+        """Return the tokens all budgets of a target spent or reserved on a day (UTC)."""
+        return sum(each.tokens for each in self.spent(day) if each.target == target)
+
+    def markers(self) -> tuple[MarkerRow, ...]:
+        """Return every marker, live and expired, in the order of minting."""
+        return tuple(self._rows(MarkerRow, "1 ORDER BY minted_at, id", {}))
+
+    def markers_of(self, trials: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the ids of the markers that the evidence of these trials names."""
+        sql = (
+            f"SELECT DISTINCT marker FROM {TABLES[SignalRow]} FINAL "  # noqa: S608
+            "WHERE marker != '' AND has({trials:Array(String)}, trial)"
+        )
+        return tuple(str(row[0]) for row in self._client.query(sql, {"trials": list(trials)}))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows each table holds."""
+        return {
+            table: int(self._client.query(f"SELECT count() FROM {table} FINAL")[0][0])  # noqa: S608
+            for table in TABLES.values()
+        }
+
+    def close(self) -> None:
+        """Close the client."""
+        self._client.close()
+
+    def _whole(self, verdicts: list[VerdictRow]) -> tuple[Verdict, ...]:
+        signals = self._signals(verdicts)
+        judged = self._parts(ExchangeVerdictRow, verdicts)
+        return tuple(
+            verdict_of(
+                row,
+                [each for each in judged if each.verdict == row.id],
+                [each for each in signals if each.verdict == row.id],
+            )
+            for row in verdicts
+        )
+
+    def _signals(self, verdicts: list[VerdictRow]) -> list[SignalRow]:
+        return self._parts(SignalRow, verdicts)
+
+    def _parts(self, kind: type[R], verdicts: list[VerdictRow]) -> list[R]:
+        ids = [row.id for row in verdicts]
+        return self._rows(kind, "has({ids:Array(String)}, verdict)", {"ids": ids}) if ids else []
+
+    def _rows(self, kind: type[R], where: str, parameters: Mapping[str, Any]) -> list[R]:
+        """Return rows; ``where`` is our own text, everything else is a parameter."""
+        names = ", ".join(columns(kind))
+        sql = f"SELECT {names} FROM {TABLES[kind]} FINAL WHERE {where}"  # noqa: S608
+        make = cast("type[Any]", kind)
+        fields = make.__dataclass_fields__
+        return [
+            make(**{name: _plain(value) for name, value in zip(fields, row, strict=True)})
+            for row in self._client.query(sql, parameters)
+        ]
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
