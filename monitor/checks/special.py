@@ -16,7 +16,7 @@ CODE = "SPECIAL"
 # <unk>, <start_of_turn> (Gemma), and unfinished tool-call wrappers.
 _CONTROL = re.compile(
     r"<\|[A-Za-z0-9_ /▁-]{1,40}\|>"
-    r"|<|[^<>|]{1,40}|>"
+    r"|<\uff5c[^<>\uff5c]{1,40}\uff5c>"
     r"|\[/?INST\]|<</?SYS>>"
     r"|<(?:/?s|pad|bos|eos|unk|mask|start_of_turn|end_of_turn|begin_of_box|end_of_box)>"
     r"|</?(?:tool_call|tool_response|think)>"

@@ -15,6 +15,7 @@ MOST_BYTES_PER_TOKEN = 16
 # Bytes a token vary from about 2 (markers) to 5 (prose); prompts whose lengths differ by more than
 # that explains cannot take the same number of tokens.
 CLEARLY_LONGER = 4.0
+PLACEHOLDER_TOKENS = 8
 HALF = (0.47, 0.53)
 SHORT_OF_EXPECTED = 0.8
 
@@ -27,15 +28,28 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [skipped(CODE, exchange, "the target reports no prompt tokens")]
     if exchange.expectation.truncation_accepted:
         return [skipped(CODE, exchange, "truncation is accepted above this limit")]
-    text = exchange.request.text()
-    if tokens < max(2, len(text.encode("utf-8", "surrogatepass")) // MOST_BYTES_PER_TOKEN):
-        explanation = f"{tokens} prompt tokens reported for {len(text)} characters"
-        variant = "constant" if _is_constant(trial, exchange, history) else "placeholder"
-        return [failed(CODE, exchange, variant, explanation)]
-    fault = _plateau(trial, exchange, history) or _against_ruler(exchange, tokens)
+    fault = (
+        _below_floor(trial, exchange, history, tokens)
+        or _plateau(trial, exchange, history)
+        or _against_ruler(exchange, tokens)
+    )
     if fault:
         return [failed(CODE, exchange, *fault)]
     return [passed(CODE, exchange, f"{tokens} prompt tokens can be true")]
+
+
+def _below_floor(
+    trial: Trial, exchange: Exchange, history: History, tokens: int
+) -> tuple[str, str] | None:
+    """Compare with the fewest tokens any tokenizer makes of a prompt of this length."""
+    size = len(exchange.request.text().encode("utf-8", "surrogatepass"))
+    if tokens >= max(2, size // MOST_BYTES_PER_TOKEN):
+        return None
+    explanation = f"{tokens} prompt tokens reported for {size} bytes"
+    if tokens > PLACEHOLDER_TOKENS:
+        return "short", explanation
+    constant = _equal_counts(trial, exchange, history)
+    return ("constant" if constant else "placeholder"), explanation
 
 
 def _earlier(trial: Trial, exchange: Exchange, history: History) -> list[Observation]:
@@ -59,10 +73,6 @@ def _clearly_different(one: Observation, other: Observation) -> bool:
         return abs(one.size_tokens - other.size_tokens) > errors
     few, many = sorted((max(1, one.prompt_bytes), max(1, other.prompt_bytes)))
     return many > CLEARLY_LONGER * few
-
-
-def _is_constant(trial: Trial, exchange: Exchange, history: History) -> bool:
-    return bool(_equal_counts(trial, exchange, history))
 
 
 def _plateau(trial: Trial, exchange: Exchange, history: History) -> tuple[str, str] | None:

@@ -1,0 +1,1 @@
+"""The ``davylamp`` command. One module a verb, imported only when that verb is used."""

@@ -1,0 +1,91 @@
+"""Entry point: a table of verbs. ``davylamp --help`` imports none of them, so it is quick."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+import typer
+
+from monitor import __version__
+from monitor.errors import DavylampError
+
+GOOD_EXIT, USAGE_EXIT = 0, 2
+
+# verb -> (module with a typer ``app``, what --help says)
+VERBS: dict[str, tuple[str, str]] = {
+    "init": ("monitor.cli.init_verb", "Write a commented davylamp.yaml, or one from a URL."),
+    "doctor": ("monitor.cli.doctor_verb", "Check everything a pass needs; each line says what to do."),
+    "config": ("monitor.cli.config_verb", "Check or show the configuration in force."),
+    "check": ("monitor.cli.check_verb", "One pass now: ask, judge, say what was found."),
+    "run": ("monitor.cli.run_verb", "The daemon: schedules passes, serves /metrics."),
+    "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
+    "findings": ("monitor.cli.findings_verb", "List, show and resolve findings."),
+    "lab": ("monitor.cli.lab_verb", "A simulated serving cluster with real faults."),
+    "demo": ("monitor.cli.demo_verb", "The incident and what Davylamp says of it, in a minute."),
+    "version": ("monitor.cli.version_verb", "The version of command, checks and JSON contract."),
+}
+
+
+class LazyGroup(click.Group):
+    """Loads a verb's module when the verb is used, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order of the table."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a verb's command."""
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(VERBS[cmd_name][0])
+        command = typer.main.get_command(module.app)
+        command.name = cmd_name
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of verbs without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, words) for verb, (_, words) in VERBS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Semantic monitoring of language-model serving: asks questions whose right answer it "
+    "knows, and says what the answers say when every status code is 200.",
+    epilog="Exit codes: 0 good, 1 something bad, 2 usage or configuration, "
+    "3 nothing bad but something could not be told.",
+)
+@click.version_option(__version__, prog_name="davylamp")
+def command() -> None:
+    """Do nothing by itself; the verbs do."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code. Errors go to stderr, each with its remedy."""
+    try:
+        result = command.main(
+            args=list(arguments) if arguments is not None else None,
+            prog_name="davylamp",
+            standalone_mode=False,
+        )
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show(file=sys.stderr)
+        return USAGE_EXIT
+    except click.Abort:
+        sys.stderr.write("stopped\n")
+        return 130
+    except DavylampError as error:
+        sys.stderr.write(f"{error}\n")
+        return USAGE_EXIT
+    return result if isinstance(result, int) else GOOD_EXIT
+
+
+def run() -> None:
+    """Exit the process with ``main``'s code."""
+    sys.exit(main())

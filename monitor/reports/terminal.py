@@ -1,0 +1,170 @@
+"""The check report as lines for a terminal: worst first, plain words, then codes and numbers."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+from monitor.reports.check import (
+    AnswersReport,
+    CheckReport,
+    FoundReport,
+    HttpReport,
+    NotProbedReport,
+    TargetReport,
+    UnseenReport,
+)
+
+_LABEL_COLUMNS = 12
+_SHOWN_UNSEEN = 12
+_PROVEN_BITS = 30.0
+
+
+def render(report: CheckReport) -> list[str]:
+    """Return the lines of a report, the worst target first."""
+    order = {1: 0, 3: 1, 0: 2}
+    targets = sorted(report.targets, key=lambda target: order.get(target.exit_code, 3))
+    lines: list[str] = []
+    for target in targets:
+        lines.extend(render_target(target))
+        lines.append("")
+    verdict = {0: "good", 1: "bad", 3: "could not tell"}.get(report.exit_code, "unknown")
+    lines.append(f"{verdict.upper()} (exit {report.exit_code})")
+    return [printable(line) for line in lines]
+
+
+def render_target(target: TargetReport) -> Iterator[str]:
+    """Yield the lines of one target."""
+    yield f"{target.target}  {target.model}  {target.verdict.upper()}"
+    yield _line("HTTP", http_words(target.http))
+    yield _line("ANSWERS", answers_words(target.answers))
+    for found in target.found:
+        yield from _found(found)
+    for finding in target.open_findings:
+        since = f"{finding.first_seen:%Y-%m-%d %H:%M} UTC"
+        yield _line(
+            "OPEN", f"finding {finding.finding}: {finding.verdict_class} in {finding.shape} since {since}"
+        )
+    for entry in target.not_probed:
+        yield _line("NOT PROBED", _not_probed(entry))
+    for reason in target.impossible:
+        yield _line("IMPOSSIBLE", reason)
+    yield from _unseen(target.unseen)
+    yield _line("TOKENS", _tokens(target))
+    for note in target.notes:
+        yield _line("NOTE", note)
+    for command in next_commands(target):
+        yield _line("NEXT", command)
+
+
+def http_words(http: HttpReport) -> str:
+    """Return what status-code and latency monitoring sees."""
+    codes = ", ".join(f"{count} x {code}" for code, count in http.codes.items()) or "none"
+    silent = f", {http.without_status} without a status" if http.without_status else ""
+    p95 = "" if http.p95_seconds is None else f", p95 {http.p95_seconds:.2f} s"
+    return f"{http.exchanges} exchanges: {codes}{silent}{p95}"
+
+
+def answers_words(answers: AnswersReport) -> str:
+    """Return how many answers were wrong, against the tolerance."""
+    if not answers.judged:
+        stand = f"not judged by rate: a tolerance of {answers.tolerance:.0%} leaves nothing to judge"
+    elif answers.exceeded:
+        stand = f"more than the tolerance of {answers.tolerance:.0%} explains"
+    else:
+        stand = f"tolerance {answers.tolerance:.0%}"
+    proven = f", {answers.proven} proven beyond any tolerance" if answers.proven else ""
+    return f"{answers.wrong} of {answers.valid} wrong{proven} ({stand})"
+
+
+def _found(found: FoundReport) -> Iterator[str]:
+    times = "" if found.exchanges == 1 else f" ({found.exchanges} exchanges)"
+    yield _line(found.verdict_class, f"{found.words}{times}")
+    yield _line("", f"{found.probe} {found.stratum}")
+    details = [
+        _evidence(found),
+        _size(found),
+        f"HTTP {found.http_status}" if found.http_status else "",
+        f"request id {found.request_id}" if found.request_id else "",
+        f"trial {found.trial}",
+        f"finding {found.finding}" if found.finding else "",
+    ]
+    yield _line("", ", ".join(detail for detail in details if detail))
+
+
+def _evidence(found: FoundReport) -> str:
+    if found.evidence_bits is None:
+        return ""
+    whose = f"text of {found.owner_tenant} answered to {found.tenant}" if found.owner_tenant else ""
+    proof = "proven" if found.evidence_bits >= _PROVEN_BITS else "not proven"
+    bits = f"{found.evidence_bits:.1f} bits ({proof})"
+    return f"{whose}, {bits}" if whose else bits
+
+
+def _size(found: FoundReport) -> str:
+    if found.size_tokens is None:
+        return ""
+    return (
+        f"prompt of {found.size_tokens} ± {found.size_error_tokens} tokens "
+        f"at the limit of {found.limit_tokens}"
+    )
+
+
+def _not_probed(entry: NotProbedReport) -> str:
+    price = ""
+    if entry.answered_tokens is not None:
+        usd = "" if entry.price_usd is None else f", {entry.price_usd:.2f} USD"
+        price = f" (price {entry.refused_tokens} to {entry.answered_tokens} tokens{usd})"
+    return f"{entry.probe} {entry.stratum}: {entry.reason}{price}"
+
+
+def _unseen(rows: list[UnseenReport]) -> Iterator[str]:
+    worst = sorted(rows, key=lambda row: -row.upper_bound)
+    for row in worst[:_SHOWN_UNSEEN]:
+        yield _line(
+            "UNSEEN",
+            f"{row.probe} {row.stratum}: {row.bad} of {row.valid} bad, "
+            f"so up to {row.upper_bound:.1%} could still be wrong",
+        )
+    if len(worst) > _SHOWN_UNSEEN:
+        yield _line("", f"and {len(worst) - _SHOWN_UNSEEN} more strata in --json")
+
+
+def _tokens(target: TargetReport) -> str:
+    tokens = target.tokens
+    usd = "" if tokens.spent_usd is None else f", {tokens.spent_usd:.4f} USD"
+    return (
+        f"{tokens.input} in, {tokens.output} out{usd}; left today: "
+        f"{tokens.ordinary_left} of {tokens.ordinary_budget}, "
+        f"boundary {tokens.boundary_left} of {tokens.boundary_budget}"
+    )
+
+
+def next_commands(target: TargetReport) -> list[str]:
+    """Return what to type next."""
+    commands = []
+    if target.found:
+        commands.append(f"davylamp explain {target.found[0].trial}")
+    if target.open_findings:
+        commands.append(f"davylamp findings show {target.open_findings[0].finding}")
+    if any(entry.reason.endswith("is exhausted") for entry in target.not_probed):
+        commands.append("davylamp config show    # the budgets in force")
+    if not commands:
+        commands.append(f"davylamp check --target {target.target} --profile standard")
+    return commands
+
+
+def _line(label: str, text: str) -> str:
+    return f"  {label:<{_LABEL_COLUMNS}}{text}"
+
+
+def printable(text: str) -> str:
+    """Return text with whatever could steer a terminal made visible.
+
+    Request ids and model names come from the target: control, format and bidirectional
+    characters are shown as escapes.
+    """
+    return "".join(
+        c if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} else f"\\u{ord(c):04x}"
+        for c in text
+    )

@@ -1,0 +1,290 @@
+"""Small inputs in the shape of public incidents, and the verdict each must get.
+
+The ids name the public reports collected in docs/incidents.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from monitor.history import History
+from monitor.model import (
+    Failure,
+    FailureKind,
+    Fact,
+    Needle,
+    Outcome,
+    Part,
+    ToolCall,
+    VerdictClass,
+)
+from monitor.prompts import AnyOf, GoldenPrompt
+from tests.builders import Bench, an_exchange, failures
+
+FILLER = "The morning train left the old station on time. " * 400
+
+
+def test_a01_placeholder_prompt_with_a_strangers_invoice_is_wrong_input() -> None:
+    bench = Bench()
+    nonce = bench.mint("tenant-b")
+    verdict = bench.judge(
+        an_exchange(
+            FILLER + f"Please repeat {nonce}.",
+            "Dear Ms Orlova, your invoice over 4,200 euros is due on Friday. Kind regards.",
+            usage={"input_tokens": 1, "output_tokens": 20},
+            nonce=nonce,
+        )
+    )
+    assert verdict.verdict_class is VerdictClass.WRONG_INPUT
+    assert failures(verdict) >= {("USAGE_IN", "placeholder"), ("NONCE", "absent")}
+
+
+def test_a01_the_same_with_a_donors_canary_is_a_leak_of_that_donor() -> None:
+    bench = Bench()
+    donor, nonce = bench.mint("tenant-a", trial="trial-0"), bench.mint("tenant-b")
+    verdict = bench.judge(
+        an_exchange(FILLER + nonce, f"The code of your invoice is {donor}.", nonce=nonce)
+    )
+    leak = next(s for s in verdict.signals if s.variant == "other_tenant")
+    assert verdict.verdict_class is VerdictClass.LEAK
+    assert leak.owner is not None
+    assert leak.owner.tenant == "tenant-a"
+    assert leak.evidence_bits is not None
+    assert leak.evidence_bits >= 30
+
+
+def test_a02_length_with_no_tokens_above_the_limit_breaks_the_contract() -> None:
+    verdict = Bench().judge(
+        an_exchange(
+            FILLER,
+            "",
+            response={"finish_reason": "length"},
+            usage={"input_tokens": 5000, "output_tokens": 0},
+            boundary="over",
+            limit_tokens=4096,
+            limit_source="v1_models.max_model_len",
+            size_tokens=4097,
+        )
+    )
+    assert {("FINISH", "length_too_early"), ("EMPTY", "empty")} <= failures(verdict)
+    assert verdict.outcome is Outcome.BAD
+    assert verdict.verdict_class >= VerdictClass.CONTRACT
+
+
+def test_a04_a_burst_member_that_makes_another_members_tool_call_is_crossed() -> None:
+    bench = Bench()
+    code5, code7 = bench.mint("tenant-b", 5), bench.mint("tenant-b", 7)
+    five = an_exchange(
+        f"Which tools do you have? {code5}",
+        "",
+        index=5,
+        part=Part.MEMBER,
+        response={
+            "finish_reason": "tool_calls",
+            "tool_calls": (
+                ToolCall(name="schedule_meeting", arguments=f'{{"title": "Budget {code7}"}}'),
+            ),
+        },
+        nonce=code5,
+    )
+    seven = an_exchange(
+        f"Schedule a meeting called Budget {code7}.",
+        f"Done: Budget {code7}",
+        index=7,
+        part=Part.MEMBER,
+        answers=(Fact(name="the title", any_of=(code7,)),),
+        answer_bits=64.0,
+    )
+    verdict = bench.judge(five, seven)
+    assert verdict.verdict_class is VerdictClass.CROSSED
+    assert verdict.exchanges[0].verdict_class is VerdictClass.CROSSED
+    assert verdict.exchanges[1].outcome is Outcome.GOOD
+
+
+def test_a04_an_unregistered_answer_of_another_member_is_crossed_from_32_bits() -> None:
+    own = (Fact(name="the code", any_of=("7731904412",)),)
+    other = (Fact(name="the code", any_of=("5520917763",)),)
+    one = an_exchange("code?", "It is 5520917763.", index=0, answers=own, answer_bits=33.2)
+    two = an_exchange("code!", "It is 5520917763.", index=1, answers=other, answer_bits=33.2)
+    verdict = Bench().judge(one, two)
+    assert ("ONTOPIC", "other_member") in failures(verdict)
+    assert verdict.verdict_class is VerdictClass.CROSSED
+
+
+def test_a06_a_foreign_answer_is_wrong_although_the_nonce_came_back() -> None:
+    bench = Bench()
+    nonce = bench.mint("tenant-b")
+    prompt = GoldenPrompt(
+        suite="facts",
+        id="hamlet",
+        language="en",
+        prompt="Who wrote Hamlet?",
+        expectations=(AnyOf(strings=("Shakespeare",)),),
+        max_output_tokens=48,
+    )
+    history = replace(bench.history, golden={prompt.name: prompt})
+    verdict = bench.judge(
+        an_exchange(
+            f"Who wrote Hamlet? Code {nonce}",
+            f"Fleming discovered penicillin. {nonce}",
+            nonce=nonce,
+            golden=prompt.name,
+        ),
+        history=history,
+    )
+    assert failures(verdict) == {("FACT", "missing")}
+    assert verdict.verdict_class is VerdictClass.WRONG
+
+
+def test_a15_the_earlier_answer_given_again_is_crossed_but_equal_questions_are_not() -> None:
+    cat, dog = (Fact(name="x", any_of=("cat 48151623",)),), (Fact(name="x", any_of=("dog 42108815",)),)
+    first = an_exchange("item 1", "a cat 48151623", index=0, answers=cat, answer_bits=40.0)
+    second = an_exchange("item 2", "a cat 48151623", index=1, answers=dog, answer_bits=40.0)
+    assert Bench().judge(first, second).verdict_class is VerdictClass.CROSSED
+    both_cats = replace(second, expectation=replace(second.expectation, answers=cat))
+    assert Bench().judge(first, both_cats).outcome is Outcome.GOOD
+
+
+def test_d01_a_plateau_with_the_head_lost_is_wrong_input() -> None:
+    bench = Bench()
+    nonce, head, middle, tail = (bench.mint("tenant-b") for _ in range(4))
+    needles = tuple(
+        Needle(place=place, text=text)
+        for place, text in (("head", head), ("middle", middle), ("tail", tail))
+    )
+    prompt = f"{head} {FILLER} {middle} {FILLER} {tail} {nonce}"
+    exchange = an_exchange(
+        prompt,
+        f"{nonce}\nstation\ntrain\n{tail}",
+        usage={"input_tokens": 2050, "output_tokens": 40},
+        nonce=nonce,
+        needles=needles,
+        boundary="under",
+        limit_tokens=8192,
+        size_tokens=8000,
+        size_error_tokens=20,
+    )
+    verdict = bench.judge(exchange)
+    assert verdict.verdict_class is VerdictClass.WRONG_INPUT
+    assert failures(verdict) == {
+        ("USAGE_IN", "short"),
+        ("NEEDLE", "front_lost"),
+        ("BOUNDARY", "truncated"),
+    }
+
+
+def test_d01_the_same_is_accepted_where_the_configuration_accepts_truncation() -> None:
+    bench = Bench()
+    nonce, head, tail = (bench.mint("tenant-b") for _ in range(3))
+    exchange = an_exchange(
+        f"{head} {FILLER} {tail} {nonce}",
+        f"{nonce}\n{tail}",
+        usage={"input_tokens": 2050, "output_tokens": 40},
+        nonce=nonce,
+        needles=(Needle(place="head", text=head), Needle(place="tail", text=tail)),
+        boundary="over",
+        limit_tokens=4096,
+        size_tokens=4300,
+        truncation_accepted=True,
+    )
+    assert bench.judge(exchange).outcome is Outcome.GOOD
+
+
+def test_d05_a_cut_tool_call_sent_as_complete_breaks_the_contract() -> None:
+    verdict = Bench().judge(
+        an_exchange(
+            "weather in Paris?",
+            "",
+            response={
+                "finish_reason": "tool_calls",
+                "tool_calls": (ToolCall(name="get_weather", arguments='{"city":"Par'),),
+            },
+            usage={"output_tokens": 64},
+        )
+    )
+    assert ("FINISH", "cut_tool_call") in failures(verdict)
+    assert verdict.verdict_class is VerdictClass.CONTRACT
+
+
+def test_d07_a_control_token_in_a_tool_name_is_corrupt() -> None:
+    verdict = Bench().judge(
+        an_exchange(
+            "query it",
+            "",
+            response={
+                "finish_reason": "tool_calls",
+                "tool_calls": (
+                    ToolCall(name="query_dataset<|channel|>commentary", arguments="{}"),
+                ),
+            },
+        )
+    )
+    assert failures(verdict) == {("SPECIAL", "control_token")}
+    assert verdict.verdict_class is VerdictClass.CORRUPT
+
+
+def test_b20_other_words_with_the_right_nonce_and_number_are_benign() -> None:
+    bench = Bench()
+    for number, text in enumerate(("It is {}: 42.", "{} - forty-two, 42", "Sure! {} … 42")):
+        nonce = bench.mint("tenant-b", number)
+        exchange = an_exchange(
+            f"What is 40 + 2? {nonce}",
+            text.format(nonce),
+            index=number,
+            nonce=nonce,
+            answers=(Fact(name="the sum", any_of=("42",)),),
+        )
+        assert bench.judge(exchange).outcome is Outcome.GOOD
+
+
+def test_a25_an_invented_user_turn_without_a_marker_is_no_leak() -> None:
+    bench = Bench()
+    for _ in range(50):
+        bench.mint("tenant-a")
+    nonce = bench.mint("tenant-b")
+    exchange = an_exchange(
+        f"Summarise. {nonce}", f"{nonce}\nuser: please book a flight to Oslo", nonce=nonce
+    )
+    assert bench.judge(exchange).verdict_class <= VerdictClass.SUSPECT
+
+
+def test_an_image_row_as_text_b12_a_dropped_number_is_wrong() -> None:
+    exchange = an_exchange(
+        "passphrase amber, number 7714. Which number?",
+        "The passphrase is amber.",
+        answers=(Fact(name="the number", any_of=("7714",)),),
+    )
+    assert Bench().judge(exchange).verdict_class is VerdictClass.WRONG
+
+
+def test_a_cut_stream_is_an_error_unless_something_foreign_is_in_it() -> None:
+    bench = Bench()
+    cut = Failure(kind=FailureKind.CUT_STREAM, detail="ended without [DONE]")
+    nonce, donor = bench.mint("tenant-b"), bench.mint("tenant-a", trial="trial-0")
+    clean = an_exchange(nonce, nonce[:8], failure=cut, nonce=nonce)
+    assert bench.judge(clean).outcome is Outcome.ERROR
+    leaking = an_exchange(nonce, f"as I said, {donor}", failure=cut, nonce=nonce)
+    assert bench.judge(leaking).verdict_class is VerdictClass.LEAK
+
+
+def test_a_stale_code_of_the_same_prompt_is_suspect_once_and_wrong_input_when_repeated() -> None:
+    from monitor.history import Observation, stratum_key
+
+    bench = Bench()
+    key = stratum_key("canary", "short/c1/cold/plain/one", "victim", None)
+    old = bench.mint("tenant-b", trial="trial-0", stratum_key=key)
+    exchange = an_exchange("hello", f"the code is {old}")
+    once = bench.judge(exchange)
+    assert failures(once) == {("FOREIGN", "stale_own")}
+    assert once.verdict_class is VerdictClass.SUSPECT
+    seen = Observation(
+        trial="trial-0",
+        exchange=0,
+        prompt_digest="x",
+        prompt_bytes=5,
+        prompt_tokens=9,
+        response_id="other",
+        stale_from=key,
+    )
+    history: History = replace(bench.history, earlier=(seen,))
+    assert bench.judge(exchange, history=history).verdict_class is VerdictClass.WRONG_INPUT
