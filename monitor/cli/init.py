@@ -5,65 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from monitor.cli.config_commands import Estimate, Report, price_words
-from monitor.cli.proposal import MAX_TARGETS, propose
+from monitor.cli.proposal import propose, usable_models
 from monitor.config import Config, Target
 from monitor.config.crosscheck import Known
 from monitor.config.load import parse_config
 from monitor.config.proofs import impossible_proofs
+from monitor.engines.base import Discovery, Limit
 from monitor.errors import UsageError
+from monitor.http import origin_of
 
 TEMPLATE = Path(__file__).parent.parent / "config" / "davylamp.template.yaml"
-
-
-class Limit(Protocol):
-    """A limit on prompt size and who states it."""
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens."""
-
-    @property
-    def source(self) -> str:
-        """Which endpoint and field say so."""
-
-
-class DiscoveredModel(Protocol):
-    """A model an endpoint offers."""
-
-    @property
-    def id(self) -> str:
-        """Its name in the API."""
-
-    @property
-    def limits(self) -> Sequence[Limit]:
-        """What is stated about its limits; often nothing, sometimes contradicting."""
-
-
-class Discovery(Protocol):
-    """What an endpoint tells about itself."""
-
-    @property
-    def engine(self) -> str:
-        """The engine it seems to be, such as ``vllm``."""
-
-    @property
-    def version(self) -> str | None:
-        """Its version, if told."""
-
-    @property
-    def models(self) -> Sequence[DiscoveredModel]:
-        """The models it offers."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What else is worth knowing, in our own words."""
-
-    @property
-    def can_tokenize(self) -> bool:
-        """True if it counts tokens for us."""
 
 
 Discover = Callable[[str, str | None], Awaitable[Discovery]]
@@ -94,15 +47,17 @@ async def init_from(
 ) -> Report:
     """Ask ``url`` what it serves and write a target for each model, with what it will cost."""
     refuse_to_overwrite(path, force=force)
+    url = _usable(url)
     found = await discover(url, _key(key_env))
-    if not found.models:
+    models, left_out = usable_models(found)
+    if not models:
         message = f"{url} lists no model, so there is nothing to watch (is the path to /v1 right?)"
         raise UsageError(message)
-    text = propose(url, key_env, found)
+    text = propose(url, key_env, models)
     config = parse_config(text, path, Known(engines=engines, probes=probes))
     write_new(path, text, force=force)
-    lines = [*_found_lines(url, found), f"wrote {path}"]
-    for target, model in zip(config.targets, found.models, strict=False):
+    lines = [*_found_lines(url, found, left_out), f"wrote {path}"]
+    for target, model in zip(config.targets, models, strict=True):
         lines += ["", *_target_lines(config, target, model.limits, estimate)]
     lines += ["", "next: read the file, then run", f"  davylamp doctor --config {path}"]
     targets = [target.name for target in config.targets]
@@ -119,12 +74,22 @@ def _key(key_env: str | None) -> str | None:
     return key
 
 
-def _found_lines(url: str, found: Discovery) -> list[str]:
+def _usable(url: str) -> str:
+    try:
+        origin_of(url)
+    except ValueError as error:
+        message = f"--from: {error}: give the root of the API, such as https://host/v1"
+        raise UsageError(message) from None
+    return url.rstrip("/")
+
+
+def _found_lines(url: str, found: Discovery, left_out: int) -> list[str]:
+    engine = found.engine or "an engine it does not name"
     version = f" {found.version}" if found.version else ""
     count = len(found.models)
-    lines = [f"{url}: {found.engine}{version}, {count} model{'' if count == 1 else 's'}"]
-    if count > MAX_TARGETS:
-        lines.append(f"  only the first {MAX_TARGETS} are written; add others by hand")
+    lines = [f"{url}: {engine}{version}, {count} model{'' if count == 1 else 's'}"]
+    if left_out:
+        lines.append(f"  {left_out} of them left out: add those you want by hand")
     if not found.can_tokenize:
         lines.append("  it does not count tokens for us, so sizes near a limit are uncertain")
     return lines + [f"  {note}" for note in found.notes]

@@ -5,18 +5,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from monitor.cli.init import DiscoveredModel, Discovery, Limit
+from monitor.config.forbidden import wrong_with
+from monitor.engines.base import DiscoveredModel, Discovery, Limit
 
 MAX_TARGETS = 16
+MAX_NAME = 200
 _NOT_LABEL = re.compile(r"[^A-Za-z0-9]+")
 
 
-def propose(url: str, key_env: str | None, found: Discovery) -> str:
+def propose(url: str, key_env: str | None, models: Sequence[DiscoveredModel]) -> str:
     """Return the text of a configuration with one target for each of the first models."""
-    return "\n".join([*_head(url), *_targets(url, key_env, found)]) + "\n"
+    return "\n".join([*_head(url), *_targets(url, key_env, models)]) + "\n"
+
+
+def usable_models(found: Discovery) -> tuple[list[DiscoveredModel], int]:
+    """Return the models a target can be written for, and how many are left out."""
+    usable = [model for model in found.models if _is_usable(model.id)][:MAX_TARGETS]
+    return usable, len(found.models) - len(usable)
+
+
+def _is_usable(model: str) -> bool:
+    plain = bool(model.strip()) and model.isprintable() and len(model) <= MAX_NAME
+    return plain and wrong_with("model", model) is None
 
 
 def _head(url: str) -> Iterator[str]:
@@ -29,9 +40,9 @@ def _head(url: str) -> Iterator[str]:
     yield "targets:"
 
 
-def _targets(url: str, key_env: str | None, found: Discovery) -> Iterator[str]:
+def _targets(url: str, key_env: str | None, models: Sequence[DiscoveredModel]) -> Iterator[str]:
     taken: set[str] = set()
-    for model in found.models[:MAX_TARGETS]:
+    for model in models:
         name = _free_name(model.id, taken)
         taken.add(name)
         yield from _target(name, model, url, key_env)

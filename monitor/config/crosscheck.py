@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from monitor.config.problems import near_miss
 from monitor.config.schema import Settings
-from monitor.config.section import Section
 from monitor.config.secrets import quoted
+from monitor.config.section import Section
 from monitor.config.target import PROFILES, Target
 from monitor.errors import ConfigError
 

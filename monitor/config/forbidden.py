@@ -17,7 +17,7 @@ _LONG_NAMES = frozenset({"model", "url", "base_url", "path", "context_tokens"})
 def forbidden(data: object, positions: Positions, file: Path) -> Iterator[ConfigError]:
     """Yield an error for each such thing, wherever it stands, plug sections included."""
     for path, key, value, named in _walk(data, "", "", named=False):
-        words = _wrong_with(key, value, named=named)
+        words = wrong_with(key, value, named=named)
         if words is not None:
             problem, remedy = words
             yield ConfigError(
@@ -40,7 +40,8 @@ def _walk(
             yield from _walk(item, f"{path}[{index}]", key, named=named)
 
 
-def _wrong_with(key: str, value: object, *, named: bool) -> tuple[str, str] | None:
+def wrong_with(key: str, value: object, *, named: bool = False) -> tuple[str, str] | None:
+    """Return problem and remedy if ``value`` may not be written under ``key``."""
     if value is None:
         return "has no value", "give it one, or delete the line; empty is written {} or []"
     if isinstance(value, str | int) and not named and key.lower().replace("-", "_") in SECRET_KEYS:

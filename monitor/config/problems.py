@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from monitor.config.positions import Positions, path_of, Loc
+from monitor.config.positions import Loc, Positions, path_of
 from monitor.config.secrets import SECRET_KEYS, quoted
 from monitor.errors import ConfigError
 

@@ -1,4 +1,4 @@
-"""The whole of ``davylamp.yaml``. Every key has a description; the documentation is made of them."""
+"""The whole of ``davylamp.yaml``: every key has a description, and the documentation is theirs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from monitor.config.problems import wrong
-from monitor.config.section import Section
 from monitor.config.secrets import SecretRef
+from monitor.config.section import Section
 from monitor.config.target import Budget, Target
 from monitor.config.values import (
     ClickHouseUrl,

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from monitor.config.problems import wrong
-from monitor.config.section import Section
 from monitor.config.secrets import SecretRef
+from monitor.config.section import Section
 from monitor.config.values import (
     Duration,
     EnvName,
@@ -134,11 +134,11 @@ class Overflow(Section):
     )
 
     def expired(self, today: date) -> bool:
-        """True if an accepted truncation is past its day."""
+        """Return true if an accepted truncation is past its day."""
         return self.truncate is not None and self.truncate.expires < today
 
     def accepts_truncation(self, today: date) -> bool:
-        """True if truncation is accepted today."""
+        """Return true if truncation is accepted today."""
         return self.truncate is not None and not self.expired(today)
 
 
@@ -266,7 +266,7 @@ class Target(Section):
         return () if isinstance(self.probes, str) else self.probes
 
     def header_refs(self) -> dict[str, SecretRef]:
-        """The extra headers with the names of their values."""
+        """Return the extra headers with the names of their values."""
         place = self.place_of("headers_env")
         items = self.headers_env.items()
         return {key: SecretRef(kind="env", name=name, place=place) for key, name in items}
