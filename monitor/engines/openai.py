@@ -88,10 +88,15 @@ class _Stream:
         self._parser = SseParser(line_bytes=http.limits.line_bytes)
         self.reader = StreamReader(usage_expected=options.include_usage)
 
+    @property
+    def overflowed(self) -> bool:
+        """True if reading stopped at a line that is too long."""
+        return self._parser.overflowed
+
     def take(self, chunk: bytes, seconds: float) -> bool:
         for event in self._parser.feed(chunk):
             self.reader.take(event, seconds)
-        return self.reader.finished or self._parser.overflowed
+        return self.reader.finished or self.overflowed
 
     def result(self, raw: RawReply) -> Parsed:
         """Return the answer; the end of a body that was not cut completes a last event."""
@@ -101,7 +106,7 @@ class _Stream:
         return self.reader.result(raw.failure or self._overflow())
 
     def _overflow(self) -> Failure | None:
-        if not self._parser.overflowed:
+        if not self.overflowed:
             return None
         return Failure(kind=FailureKind.OVER_BYTE_LIMIT, detail="a line of the stream is too long")
 
@@ -127,6 +132,6 @@ def _read(raw: RawReply, stream: _Stream | None, faults: FaultList) -> Parsed:
 
 def _is_event_stream(raw: RawReply, stream: _Stream, content_type: str) -> bool:
     """Go by what came; by the content type alone only if nothing tells."""
-    if stream.reader.events:
+    if stream.reader.events or stream.overflowed:
         return True
     return content_type == _EVENT_STREAM and not raw.body.lstrip().startswith(b"{")
