@@ -9,7 +9,7 @@ from pathlib import Path
 from monitor.cli.config_commands import Estimate, Report, price_words
 from monitor.cli.proposal import propose, usable_models
 from monitor.config import Config, Target
-from monitor.config.crosscheck import Known
+from monitor.config.known import Known
 from monitor.config.load import parse_config
 from monitor.config.proofs import impossible_proofs
 from monitor.engines.base import Discovery, Limit

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
-from monitor.config.problems import near_miss
 from monitor.config.schema import Settings
 from monitor.config.secrets import quoted
 from monitor.config.section import Section
@@ -13,29 +11,18 @@ from monitor.config.target import PROFILES, Target
 from monitor.errors import ConfigError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """The names of what is installed; ``None`` for node engines means: not checked here."""
-
-    engines: Collection[str]
-    probes: Collection[str]
-    node_engines: Collection[str] | None = None
-
-
-def cross_check(settings: Settings, known: Known) -> Iterator[ConfigError]:
+def cross_check(settings: Settings) -> Iterator[ConfigError]:
     """Yield what is wrong between the parts of a file whose parts are well formed."""
     if not settings.targets:
         yield _error(settings, "targets", "an empty list watches nothing", "add a target")
     yield from _unique(settings.targets, "name", "target")
     for target in settings.targets:
-        yield from _target(target, known)
-        yield from _probes(target, known.probes)
+        yield from _target(target)
+        yield from _probes(target)
         yield from _money(target, settings)
 
 
-def _target(target: Target, known: Known) -> Iterator[ConfigError]:
-    if target.engine not in known.engines:
-        yield _unknown(target, "engine", "engine", known.engines)
+def _target(target: Target) -> Iterator[ConfigError]:
     if not target.tenants:
         remedy = "add one; for an open server write [{name: any}]"
         yield _error(target, "tenants", "an empty list sends nothing", remedy)
@@ -43,24 +30,17 @@ def _target(target: Target, known: Known) -> Iterator[ConfigError]:
     yield from _unique(target.nodes, "url", "node")
     limit, output = target.context_tokens, target.output_tokens
     if limit is not None and output is not None and output >= limit:
-        problem = f"must be less than context_tokens ({limit})"
+        problem = f"must be less than context_tokens, {limit:_}"
         yield _error(
             target, "output_tokens", problem, "the answer shares the context with the prompt"
         )
-    for node in target.nodes:
-        wanted = known.node_engines
-        if node.engine is not None and wanted is not None and node.engine not in wanted:
-            yield _unknown(node, "engine", "node engine", wanted)
 
 
-def _probes(target: Target, known: Collection[str]) -> Iterator[ConfigError]:
+def _probes(target: Target) -> Iterator[ConfigError]:
     if target.profile is None and not target.entries:
-        remedy = f"name a profile ({', '.join(PROFILES)}), or set disabled: true on each entry"
+        remedy = f"name a profile, {', '.join(PROFILES)}; or set disabled: true on each entry"
         yield _error(target, "probes", "an empty list asks nothing", remedy)
     yield from _unique(target.entries, "name", "probe")
-    for entry in target.entries:
-        if entry.name not in known:
-            yield _unknown(entry, "name", "probe", known)
 
 
 def _money(target: Target, settings: Settings) -> Iterator[ConfigError]:
@@ -86,11 +66,6 @@ def _unique(sections: Iterable[Section], key: str, what: str) -> Iterator[Config
             yield _error(section, key, problem, f"the first stands on line {seen[value]}")
         else:
             seen[value] = section.place_of(key).line
-
-
-def _unknown(section: Section, key: str, what: str, known: Collection[str]) -> ConfigError:
-    value = getattr(section, key)
-    return _error(section, key, f"unknown {what} {quoted(value)}", near_miss(value, known))
 
 
 def _error(section: Section, key: str, problem: str, remedy: str) -> ConfigError:

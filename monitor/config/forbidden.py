@@ -15,14 +15,24 @@ _LONG_NAMES = frozenset({"model", "url", "base_url", "path", "context_tokens"})
 
 
 def forbidden(data: object, positions: Positions, file: Path) -> Iterator[ConfigError]:
-    """Yield an error for each such thing, wherever it stands, plug sections included."""
-    for path, key, value, named in _walk(data, "", "", named=False):
-        words = wrong_with(key, value, named=named)
+    """Yield an error for each such value, wherever it stands, plug sections included."""
+    for path, key, value, _ in _walk(data, "", "", named=False):
+        words = wrong_with(key, value)
         if words is not None:
-            problem, remedy = words
-            yield ConfigError(
-                problem, file=file, line=positions.line(path), path=path or None, remedy=remedy
-            )
+            yield _error(words, path, positions, file)
+
+
+def written_secrets(data: object, positions: Positions, file: Path) -> Iterator[ConfigError]:
+    """Yield an error for each key that can only hold a secret, such as ``password``."""
+    for path, key, value, named in _walk(data, "", "", named=False):
+        scalar = isinstance(value, str | int | float)
+        if scalar and not named and key.lower().replace("-", "_") in SECRET_KEYS:
+            yield _error(secret_key_words(key), path, positions, file)
+
+
+def _error(words: tuple[str, str], path: str, positions: Positions, file: Path) -> ConfigError:
+    problem, remedy = words
+    return ConfigError(problem, file=file, line=positions.line(path), path=path, remedy=remedy)
 
 
 def _walk(
@@ -40,12 +50,10 @@ def _walk(
             yield from _walk(item, f"{path}[{index}]", key, named=named)
 
 
-def wrong_with(key: str, value: object, *, named: bool = False) -> tuple[str, str] | None:
+def wrong_with(key: str, value: object) -> tuple[str, str] | None:
     """Return problem and remedy if ``value`` may not be written under ``key``."""
     if value is None:
         return "has no value", "give it one, or delete the line; empty is written {} or []"
-    if isinstance(value, str | int) and not named and key.lower().replace("-", "_") in SECRET_KEYS:
-        return secret_key_words(key)
     if key_likeness(key):
         return "this key looks like a secret", "remove it, and replace the secret: it was exposed"
     if not isinstance(value, str):
@@ -54,7 +62,7 @@ def wrong_with(key: str, value: object, *, named: bool = False) -> tuple[str, st
         value, random_too=key not in _LONG_NAMES and not key.endswith("_file")
     )
     if looks_like:
-        remedy = "keep it out of this file (use *_env or *_file), and replace it: it was exposed"
+        remedy = "name it with *_env or *_file, and replace it: it was exposed"
         return f"looks like {looks_like}", remedy
     if "${" in value:
         return (

@@ -8,9 +8,10 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from monitor.config.crosscheck import Known, cross_check
+from monitor.config.crosscheck import cross_check
 from monitor.config.effective import Config, config_of
-from monitor.config.forbidden import forbidden
+from monitor.config.forbidden import forbidden, written_secrets
+from monitor.config.known import Known
 from monitor.config.positions import Positions, read_yaml
 from monitor.config.problems import ConfigErrors, translate
 from monitor.config.schema import Settings
@@ -50,11 +51,11 @@ def parse_config(text: str, file: Path, known: Known, sections: Collection[str] 
     problems = [*document.problems, *_version_first(data, positions, file)]
     problems += forbidden(data, positions, file)
     raw = {key: value for key, value in data.items() if key not in sections}
-    settings, found = _read_section(Settings, raw, "", positions, file)
-    problems += found
+    settings, found = _read_section(Settings, raw, "", positions, file, known)
+    problems += [*found, *written_secrets(data, positions, file)]
     if settings is not None:
         settings.stand_at(Place(file=file, line=1, path=""), positions)
-        problems += cross_check(settings, known)
+        problems += cross_check(settings)
     if settings is None or problems:
         raise ConfigErrors(_one_for_each_place(problems))
     kept = {key: data[key] for key in sections if key in data}
@@ -111,10 +112,15 @@ def _version_first(
 
 
 def _read_section(
-    model: type[Model], raw: object, base_path: str, positions: Positions, file: Path
+    model: type[Model],
+    raw: object,
+    base_path: str,
+    positions: Positions,
+    file: Path,
+    known: Known | None = None,
 ) -> tuple[Model | None, list[ConfigError]]:
     try:
-        return model.model_validate(raw), []
+        return model.model_validate(raw, context=known), []
     except ValidationError as error:
         return None, list(translate(error, model, base_path, positions, file))
 

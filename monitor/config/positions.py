@@ -113,13 +113,11 @@ class _Reader:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 seen += 1
-                if seen == 2:
-                    self._problem(
-                        "a second document", event, "", "one file holds one document: drop '---'"
-                    )
+                if seen > 1:
+                    problem, remedy = "a second document", "one file holds one: drop '---'"
+                    raise ConfigError(problem, file=self._file, line=_line(event), remedy=remedy)
             elif isinstance(event, yaml.NodeEvent):
-                value = self._node(event, "", 0)
-                data = value if seen == 1 else data
+                data = self._node(event, "", 0)
         return data
 
     def _problem(self, problem: str, event: yaml.Event, path: str, remedy: str) -> None:
@@ -182,7 +180,8 @@ class _Reader:
         if event.style is None and key == "<<":
             self._problem("merge keys (<<) are not read", event, path, "write the values out")
         elif not isinstance(_scalar(event), str):
-            self._problem(f"the key {quoted(key)} is not text", event, path, "put it in quotes")
+            below = path_of((key,), path)
+            self._problem(f"the key {quoted(key)} is not text", event, below, "put it in quotes")
         return key
 
 

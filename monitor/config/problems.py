@@ -50,8 +50,12 @@ def translate(
     file: Path,
 ) -> Iterator[ConfigError]:
     """Yield one ``ConfigError`` for each thing pydantic found."""
-    for details in error.errors(include_url=False):
-        loc = tuple(step for step in details["loc"] if not str(step).startswith("<"))
+    found = error.errors(include_url=False)
+    meant = {_meant(details, model) for details in found}
+    for details in found:
+        loc = _loc(details)
+        if details["type"] == "missing" and loc in meant:
+            continue
         problem, remedy = _words(details, model, loc)
         path = path_of(loc, base_path)
         yield ConfigError(
@@ -59,12 +63,30 @@ def translate(
         )
 
 
+def _loc(details: ErrorDetails) -> Loc:
+    """Return where it stands, without the names pydantic gives to alternatives."""
+    return tuple(step for step in details["loc"] if not str(step).startswith("<"))
+
+
+def _meant(details: ErrorDetails, model: type[BaseModel]) -> Loc | None:
+    """Return the key that a misspelt one was likely meant to be: it is not missing then."""
+    if details["type"] != "extra_forbidden":
+        return None
+    *above, key = _loc(details)
+    close = _closest(str(key), _keys_at(model, tuple(above)))
+    return None if close is None else (*above, close)
+
+
+def _closest(name: str, known: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)), None)
+
+
 def near_miss(name: str, known: Iterable[str]) -> str:
     """Return the remedy for an unknown name: the likeliest one meant, else all there are."""
     names = sorted(known)
-    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean '{close[0]}'?"
+    close = _closest(name, names)
+    if close is not None:
+        return f"did you mean '{close}'?"
     return f"use one of: {', '.join(names)}" if names else "there are none to choose from"
 
 
@@ -100,7 +122,7 @@ def secret_key_words(key: str, known: Sequence[str] = ()) -> Words:
         filter(lambda ref: ref.endswith(("_env", "_file")), known)
     )
     names = " or ".join(refs) or f"{name}_env or {name}_file"
-    return f"secrets are never written in this file ({quoted(key)})", f"name it with {names}"
+    return "secrets are never written in this file", f"name it with {names}"
 
 
 def _example(key: str, field: FieldInfo | None) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from monitor.errors import ConfigError
 
 SECRET_FILE_MAX_BYTES = 65_536
+MAX_QUOTED = 60
 
 SECRET_KEYS = frozenset(
     {
@@ -100,7 +101,8 @@ def _is_random(run: str) -> bool:
 def quoted(value: object) -> str:
     """Return ``value`` for a message: in quotes if short and harmless, else only described."""
     if isinstance(value, str):
-        if len(value) > 60 or key_likeness(value) or not value.isprintable():
+        risky = key_likeness(value) or ("://" in value and "@" in value)
+        if risky or len(value) > MAX_QUOTED or not value.isprintable():
             return f"a text of {len(value)} characters"
         return f"'{value}'"
     if isinstance(value, bool):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from monitor.config.known import EngineName, NodeEngineName, ProbeName
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
@@ -99,7 +100,7 @@ class Node(Section):
     role: Literal["unified", "prefill", "decode"] = Field(
         default="unified", description="Its part in serving."
     )
-    engine: Label | None = Field(
+    engine: NodeEngineName | None = Field(
         default=None, description="Its serving engine; found out if left out."
     )
     token_env: EnvName | None = Field(
@@ -175,7 +176,7 @@ class PriceList(Section):
 class ProbeEntry(Section):
     """One probe of a target, with its own settings."""
 
-    name: Label = Field(description="A probe's name.", examples=["burst"])
+    name: ProbeName = Field(description="A probe's name.", examples=["burst"])
     params: dict[str, Any] = Field(
         default_factory=dict, description="The probe's own parameters; see `davylamp plan`."
     )
@@ -204,7 +205,7 @@ class Target(Section):
     """One model at one endpoint."""
 
     name: Label = Field(description="Unique; a metric label.", examples=["glm-prod"])
-    engine: Label = Field(description="How to speak to it.", examples=["openai"])
+    engine: EngineName = Field(description="How to speak to it.", examples=["openai"])
     base_url: HttpUrl = Field(
         description="The root of its API, `/v1` included.",
         examples=["https://gateway.example.com/v1"],

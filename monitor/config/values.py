@@ -73,7 +73,7 @@ def _env_name(value: object) -> str:
     if isinstance(value, str) and _ENV_NAME.fullmatch(value):
         return value
     remedy = "write the variable's name, such as DONOR_A_KEY, without a dollar sign; never the key"
-    raise wrong(f"{quoted(value)} is not the name of an environment variable", remedy)
+    raise wrong("this is not the name of an environment variable", remedy)
 
 
 def _file_name(value: object) -> str:

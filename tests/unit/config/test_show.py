@@ -1,0 +1,69 @@
+"""``config show`` prints a file that loads to the same configuration; docs are fresh."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from monitor.config import reference
+from monitor.config.show import render_effective
+from tests.unit.config.known import GOOD, load_text
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+RICH = (
+    GOOD
+    + """\
+    context_tokens: 1_048_576
+    nodes: [{url: "http://n:1", role: prefill, token_env: NODE_TOKEN}]
+    labels: {region: eu, tier: "1"}
+    headers_env: {X-Team: TEAM}
+    overflow: {truncate: {owner: "a: team", reason: 'it "is" #so', expires: 2027-01-31}}
+    reasoning: {effort: none}
+    price: {input_usd_per_million: 0.6, output_usd_per_million: 2}
+    daily_budget: {usd: 3}
+    probes:
+      - {name: burst, interval: 10m, params: {members: 3, sizes: [1, 2], mode: "yes"}}
+      - {name: golden, disabled: true}
+schedule: {jitter: 0s, spread: false}
+storage: {url: "clickhouse://me@db:8123/x", password_env: DB_PASSWORD}
+"""
+)
+
+
+@pytest.mark.parametrize("text", [GOOD, RICH])
+def test_what_is_shown_loads_to_the_same(tmp_path: Path, text: str) -> None:
+    config = load_text(tmp_path, text)
+    again = load_text(tmp_path, render_effective(config))
+    assert again.hash == config.hash
+    assert again.for_target(again.targets[0]) == config.for_target(config.targets[0])
+
+
+def test_defaults_are_marked(tmp_path: Path) -> None:
+    shown = render_effective(load_text(tmp_path, GOOD + "    timeout: 2m\n"))
+    assert "environment: prod\n" in shown
+    assert "  level: info  # default\n" in shown
+    assert "    timeout: 2m\n" in shown
+    assert "    interval: 5m  # from defaults\n" in shown
+
+
+def test_the_page_is_fresh() -> None:
+    remedy = "run: python -m monitor.config.reference docs"
+    assert (DOCS / reference.PAGE).read_text(encoding="utf-8") == reference.page(), remedy
+    assert (DOCS / reference.SCHEMA).read_text(encoding="utf-8") == reference.schema(), remedy
+
+
+def test_the_json_schema_allows_no_null_and_no_unknown_key() -> None:
+    made = reference.schema()
+    assert '"null"' not in made
+    definitions = json.loads(made)["$defs"].values()
+    assert all(definition["additionalProperties"] is False for definition in definitions)
+
+
+def test_every_key_is_described() -> None:
+    made = json.loads(reference.schema())
+    for definition in [made, *made["$defs"].values()]:
+        for key, value in definition["properties"].items():
+            assert value.get("description") or "$ref" in value, key
