@@ -2,7 +2,7 @@
 
 Cardinality is bounded by configuration, never by what a target answers. Per target: at most
 ``MAX_STRATA_PER_TARGET`` strata; each stratum has at most ``len(OUTCOME_CLASSES)`` series of
-``exchanges_total``, so 256 x 12 = 3072; everything else of a target stays below 2,000 together
+``exchanges_total``, so 256 x 14 = 3584; everything else of a target stays below 2,000 together
 (16 probes with 2 histograms of 16 buckets, the signals, the HTTP codes really seen). One hundred
 targets with full plans are 0.5 million series at most; a standard plan has some 40 strata and
 about 1,000 series. Ids, texts and tenant names are never labels.
@@ -99,7 +99,9 @@ OUTCOME_CLASSES: tuple[tuple[Outcome, VerdictClass], ...] = (
     (Outcome.GOOD, VerdictClass.SUSPECT),
     *((Outcome.BAD, each) for each in VerdictClass if each > VerdictClass.SUSPECT),
     (Outcome.ERROR, VerdictClass.NONE),
+    (Outcome.ERROR, VerdictClass.SUSPECT),
     (Outcome.INVALID, VerdictClass.NONE),
+    (Outcome.INVALID, VerdictClass.SUSPECT),
 )
 DURATION_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 600)
 FIRST_TOKEN_BUCKETS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 30, 60, 120, 300)

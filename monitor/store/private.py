@@ -11,8 +11,10 @@ from monitor.canaries import InstallationKey
 _HASH_BYTES = 16
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@+-]{0,127}")
 _FINISH_REASONS = frozenset(
-    "stop length tool_calls function_call content_filter end_turn max_tokens stop_sequence "
-    "eos eos_token abort error cancelled".split()
+    {
+        *("stop", "length", "tool_calls", "function_call", "content_filter", "end_turn"),
+        *("max_tokens", "stop_sequence", "eos", "eos_token", "abort", "error", "cancelled"),
+    }
 )
 
 

@@ -156,12 +156,11 @@ class Reader:
 
     def _rows(self, kind: type[R], where: str, parameters: Mapping[str, Any]) -> list[R]:
         """Return rows; ``where`` is our own text, everything else is a parameter."""
-        names = ", ".join(columns(kind))
-        sql = f"SELECT {names} FROM {TABLES[kind]} FINAL WHERE {where}"  # noqa: S608
-        make = cast("type[Any]", kind)
-        fields = make.__dataclass_fields__
+        table = cast("type[AnyRow]", kind)
+        names = ", ".join(columns(table))
+        sql = f"SELECT {names} FROM {TABLES[table]} FINAL WHERE {where}"  # noqa: S608
         return [
-            make(**{name: _plain(value) for name, value in zip(fields, row, strict=True)})
+            kind(**dict(zip(kind.__dataclass_fields__, map(_plain, row), strict=True)))
             for row in self._client.query(sql, parameters)
         ]
 

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from monitor.canaries import InstallationKey
 from monitor.errors import StoreError
@@ -45,7 +46,7 @@ class Store:
         """
         self._resources.close()
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -1,0 +1,301 @@
+"""Findings: one fault of one target, however many verdicts tell of it.
+
+A fault is named by its target, shape and trigger stratum (a stratum is a cell of one probe, so
+the same cell of two shapes is two strata). From the first verdict until a person resolves or
+dismisses it, everything bad there belongs to the same finding, whose class is the worst seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, time
+from enum import StrEnum
+from typing import Protocol
+
+from monitor.errors import UsageError
+from monitor.model import Outcome, Status, Verdict, VerdictClass
+from monitor.store.decode import class_of
+from monitor.store.reader import Reader
+from monitor.store.rows import FindingRow
+from monitor.store.writer import Writer
+
+MAX_CONFIRMATIONS = 2
+MAX_SUSPECT_FINDINGS_PER_DAY = 2
+REMEMBERED_TRIALS = 200
+REMEMBERED_CHILDREN = 256
+_ISOLATION_BROKEN = (VerdictClass.LEAK, VerdictClass.CROSSED)
+_SUSPECT_CODES = frozenset({"FOREIGN", "ENTITY"})
+_ID_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ID_LENGTH = 8
+
+
+class FindingState(StrEnum):
+    """Where a finding stands. Only a person resolves or dismisses one."""
+
+    NEEDS_REVIEW = "needs_review"
+    CONFIRMED = "confirmed"
+    DISMISSED = "dismissed"
+    RESOLVED = "resolved"
+
+    @property
+    def is_open(self) -> bool:
+        """True until a person closed it."""
+        return self in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fault. ``children`` are further strata of the same shape; ``trials`` its evidence.
+
+    ``version`` counts its changes. ``confirmations`` counts the trials claimed to confirm it.
+    """
+
+    id: str
+    version: int
+    target: str
+    shape: str
+    stratum: str
+    verdict_class: VerdictClass
+    opened_class: VerdictClass
+    state: FindingState
+    first_seen: datetime
+    last_seen: datetime
+    count: int = 1
+    confirmations: int = 0
+    children: tuple[str, ...] = ()
+    trials: tuple[str, ...] = ()
+    who: str = ""
+    why: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """True until a person closed it."""
+        return self.state.is_open
+
+
+class FindingStore(Protocol):
+    """Where findings survive a restart."""
+
+    def load(self, since: datetime) -> Iterable[Finding]:
+        """Return the findings that are open or were first seen since then."""
+
+    def save(self, finding: Finding) -> None:
+        """Keep a finding as it stands now; never lost once this returns."""
+
+
+class Findings:
+    """The findings of this installation. Safe to use from several threads."""
+
+    def __init__(self, store: FindingStore, now: datetime) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        today = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
+        self._known = {finding.id: finding for finding in store.load(today)}
+
+    def record(self, verdict: Verdict) -> Finding | None:
+        """Return the finding this verdict belongs to, opened or updated, or ``None``.
+
+        The same trial again changes no count. A WRONG opens nothing and joins only in its own
+        stratum: a model that errs now and then is not part of a leak elsewhere.
+        """
+        if not _tells_of_a_fault(verdict):
+            return None
+        with self._lock:
+            joined = self._joined(verdict)
+            if joined is not None:
+                return self._keep(_with(joined, verdict))
+            if not self._may_open(verdict):
+                return None
+            return self._keep(_opened(verdict))
+
+    def _joined(self, verdict: Verdict) -> Finding | None:
+        """Return the open finding of the stratum, else the root it is a child of."""
+        same_shape = [
+            finding
+            for finding in self._known.values()
+            if finding.is_open
+            and (finding.target, finding.shape) == (verdict.target, verdict.shape)
+        ]
+        own = [finding for finding in same_shape if finding.stratum == verdict.stratum]
+        roots = [
+            finding
+            for finding in same_shape
+            if finding.verdict_class in _ISOLATION_BROKEN
+            and verdict.verdict_class is not VerdictClass.WRONG
+        ]
+        oldest_first = sorted(own or roots, key=lambda finding: (finding.first_seen, finding.id))
+        return next(iter(oldest_first), None)
+
+    def _may_open(self, verdict: Verdict) -> bool:
+        if verdict.verdict_class is VerdictClass.WRONG:
+            return False
+        if verdict.verdict_class is not VerdictClass.SUSPECT:
+            return True
+        day = verdict.decided_at.astimezone(UTC).date()
+        opened = sum(
+            finding.opened_class is VerdictClass.SUSPECT
+            and (finding.target, finding.shape, finding.stratum) == _place(verdict)
+            and finding.first_seen.astimezone(UTC).date() == day
+            for finding in self._known.values()
+        )
+        return opened < MAX_SUSPECT_FINDINGS_PER_DAY
+
+    def frozen_shapes(self, target: str) -> dict[str, str]:
+        """Return the shapes not to be scheduled on a target: an open LEAK reads others' text."""
+        with self._lock:
+            return {
+                finding.shape: finding.id
+                for finding in self._known.values()
+                if finding.target == target
+                and finding.is_open
+                and finding.verdict_class is VerdictClass.LEAK
+            }
+
+    def claim_confirmation(self, finding_id: str) -> bool:
+        """Take one of the two confirmations a finding may have; false if there is none left."""
+        with self._lock:
+            finding = self._known.get(finding_id)
+            if finding is None or not finding.is_open:
+                return False
+            if finding.confirmations >= MAX_CONFIRMATIONS:
+                return False
+            self._keep(replace(finding, confirmations=finding.confirmations + 1))
+            return True
+
+    def confirm(self, finding_id: str, who: str, why: str, now: datetime) -> Finding:
+        """Say that a finding in review is real. Raises ``UsageError`` if it is not open."""
+        return self._decide(finding_id, FindingState.CONFIRMED, who, why, now)
+
+    def dismiss(self, finding_id: str, who: str, why: str, now: datetime) -> Finding:
+        """Close a finding as no fault. Raises ``UsageError`` if it is not open."""
+        return self._decide(finding_id, FindingState.DISMISSED, who, why, now)
+
+    def resolve(self, finding_id: str, who: str, why: str, now: datetime) -> Finding:
+        """Close a finding as mended. Raises ``UsageError`` if it is not open."""
+        return self._decide(finding_id, FindingState.RESOLVED, who, why, now)
+
+    def _decide(
+        self, finding_id: str, state: FindingState, who: str, why: str, now: datetime
+    ) -> Finding:
+        with self._lock:
+            finding = self._known.get(finding_id)
+            if finding is None or not finding.is_open:
+                msg = f"{finding_id}: no open finding has this id"
+                raise UsageError(msg)
+            said = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} {why}"
+            return self._keep(replace(finding, state=state, who=who, why=said))
+
+    def list_open(self, target: str | None = None) -> tuple[Finding, ...]:
+        """Return the open findings, worst first, then oldest first."""
+        with self._lock:
+            found = [
+                finding
+                for finding in self._known.values()
+                if finding.is_open and target in (None, finding.target)
+            ]
+        return tuple(sorted(found, key=lambda f: (-f.verdict_class, f.first_seen, f.id)))
+
+    def _keep(self, finding: Finding) -> Finding:
+        kept = replace(finding, version=finding.version + 1)
+        self._store.save(kept)
+        self._known[kept.id] = kept
+        return kept
+
+
+def _tells_of_a_fault(verdict: Verdict) -> bool:
+    if verdict.outcome is Outcome.BAD:
+        return verdict.verdict_class > VerdictClass.SUSPECT
+    return verdict.verdict_class is VerdictClass.SUSPECT and any(
+        signal.code in _SUSPECT_CODES and signal.status is Status.FAIL for signal in verdict.signals
+    )
+
+
+def _place(verdict: Verdict) -> tuple[str, str, str]:
+    return (verdict.target, verdict.shape, verdict.stratum)
+
+
+def _opened(verdict: Verdict) -> Finding:
+    suspect = verdict.verdict_class is VerdictClass.SUSPECT
+    return Finding(
+        id=_finding_id(verdict),
+        version=0,
+        target=verdict.target,
+        shape=verdict.shape,
+        stratum=verdict.stratum,
+        verdict_class=verdict.verdict_class,
+        opened_class=verdict.verdict_class,
+        state=FindingState.NEEDS_REVIEW if suspect else FindingState.CONFIRMED,
+        first_seen=verdict.decided_at,
+        last_seen=verdict.decided_at,
+        trials=_evidence(verdict),
+    )
+
+
+def _with(finding: Finding, verdict: Verdict) -> Finding:
+    """Add a verdict: the class never sinks, and bad evidence confirms what was in review."""
+    again = bool(_evidence(verdict)) and _evidence(verdict)[0] in finding.trials
+    proven = verdict.verdict_class > VerdictClass.WRONG
+    children = finding.children
+    if verdict.stratum not in (finding.stratum, *children):
+        children = (*children, verdict.stratum)[:REMEMBERED_CHILDREN]
+    return replace(
+        finding,
+        verdict_class=max(finding.verdict_class, verdict.verdict_class),
+        state=FindingState.CONFIRMED if proven else finding.state,
+        last_seen=max(finding.last_seen, verdict.decided_at),
+        count=finding.count if again else finding.count + 1,
+        children=children,
+        trials=tuple(dict.fromkeys((*finding.trials, *_evidence(verdict))))[:REMEMBERED_TRIALS],
+    )
+
+
+def _evidence(verdict: Verdict) -> tuple[str, ...]:
+    return (verdict.trial,) if verdict.trial else ()
+
+
+def _finding_id(verdict: Verdict) -> str:
+    """Return an id that is the same whenever the same first verdict is recorded again."""
+    text = "\0".join((*_place(verdict), verdict.id))
+    number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    letters = (_ID_LETTERS[(number >> (5 * place)) & 31] for place in range(_ID_LENGTH))
+    return "F-" + "".join(letters)
+
+
+class StoredFindings:
+    """``FindingStore`` over the store: every change is a row, none of them is ever dropped."""
+
+    def __init__(self, writer: Writer, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    def load(self, since: datetime) -> Iterable[Finding]:
+        """Return the findings that are open or were first seen since then."""
+        rows = (*self._reader.open_findings(), *self._reader.findings_since(since))
+        return tuple({row.id: from_row(row) for row in rows}.values())
+
+    def save(self, finding: Finding) -> None:
+        """Queue a finding as it stands now."""
+        self._writer.put([to_row(finding)])
+
+
+def to_row(finding: Finding) -> FindingRow:
+    """Return a finding as the store keeps it: the same fields, names for enums."""
+    named = {
+        "verdict_class": finding.verdict_class.label,
+        "opened_class": finding.opened_class.label,
+        "state": finding.state.value,
+    }
+    return FindingRow(**({f.name: getattr(finding, f.name) for f in fields(finding)} | named))
+
+
+def from_row(row: FindingRow) -> Finding:
+    """Return the finding a row holds."""
+    enums = {
+        "verdict_class": class_of(row.verdict_class),
+        "opened_class": class_of(row.opened_class),
+        "state": FindingState(row.state),
+    }
+    return Finding(**({f.name: getattr(row, f.name) for f in fields(row)} | enums))

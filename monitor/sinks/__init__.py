@@ -1,0 +1,9 @@
+"""Sinks: who is told of a verdict."""
+
+from monitor.sinks.base import Sink
+from monitor.sinks.clickhouse import ClickHouseSink
+from monitor.sinks.health import HealthCollector
+from monitor.sinks.log import LogSink
+from monitor.sinks.prometheus import PrometheusSink, Stream
+
+__all__ = ["ClickHouseSink", "HealthCollector", "LogSink", "PrometheusSink", "Sink", "Stream"]

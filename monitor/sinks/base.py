@@ -1,0 +1,17 @@
+"""What a sink is: it is told of every verdict once, and changes nothing."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from monitor.model import Trial, Verdict
+
+
+class Sink(Protocol):
+    """Whoever is told. No sink may let an answer, a prompt or a credential out of its hands."""
+
+    def deliver(self, trial: Trial, verdict: Verdict) -> None:
+        """Take a verdict; once this returns it is acknowledged."""
+
+    def close(self) -> None:
+        """Finish what was taken; safe to call twice."""

@@ -1,0 +1,76 @@
+"""The monitor's own state, read when somebody scrapes: writer, budgets, open findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from monitor import conventions as names
+from monitor.budget import Remaining
+from monitor.conventions import DropReason
+from monitor.findings import Finding, FindingState
+from monitor.model import VerdictClass
+from monitor.store import WriterStats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthCollector:
+    """A collector to register: asks ``writer``, ``budgets`` and ``findings`` at every scrape.
+
+    Findings are 0, not absent, for every class and state of ``targets``.
+    """
+
+    env: str
+    targets: tuple[str, ...]
+    writer: Callable[[], WriterStats]
+    budgets: Callable[[], Iterable[Remaining]]
+    findings: Callable[[], Iterable[Finding]]
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the families as they stand now."""
+        yield from self._writer()
+        budgets = _gauge(names.BUDGET_REMAINING)
+        for left in self.budgets():
+            budgets.add_metric((self.env, left.target, left.kind), left.ratio)
+        yield budgets
+        yield self._findings()
+
+    def _writer(self) -> Iterator[Metric]:
+        stats = self.writer()
+        queue = _gauge(names.WRITER_QUEUE)
+        queue.add_metric((self.env,), stats.queued_rows)
+        yield queue
+        for metric, count in (
+            (names.WRITER_WRITTEN, stats.written_rows),
+            (names.WRITER_FAILURES, stats.failed_inserts),
+        ):
+            family = _counter(metric)
+            family.add_metric((self.env,), count)
+            yield family
+        dropped = _counter(names.WRITER_DROPPED)
+        for reason in DropReason:
+            dropped.add_metric((self.env, reason.value), stats.dropped_rows.get(reason, 0))
+        yield dropped
+
+    def _findings(self) -> Metric:
+        count = Counter((f.target, f.verdict_class, f.state) for f in self.findings() if f.is_open)
+        family = _gauge(names.FINDINGS_OPEN)
+        for target in self.targets:
+            for verdict_class in VerdictClass:
+                if verdict_class is VerdictClass.NONE:
+                    continue
+                for state in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED):
+                    labels = (self.env, target, verdict_class.label, state.value)
+                    family.add_metric(labels, count[target, verdict_class, state])
+        return family
+
+
+def _gauge(metric: names.Metric) -> GaugeMetricFamily:
+    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+
+
+def _counter(metric: names.Metric) -> CounterMetricFamily:
+    return CounterMetricFamily(metric.name, metric.help, labels=metric.labels)

@@ -1,0 +1,157 @@
+"""The sink behind /metrics: counts verdicts in a registry it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+import monitor
+from monitor import conventions as names
+from monitor.conventions import Direction, Metric, NotProbed, code_label
+from monitor.model import Exchange, Outcome, Status, Trial, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """What is going to be probed, so that its series exist, at 0, before anything happens."""
+
+    target: str
+    model: str
+    probe: str
+    shape: str
+    stratum: str
+
+
+class PrometheusSink:
+    """Counts what it is told. ``env`` is a label of every series."""
+
+    def __init__(self, registry: CollectorRegistry, env: str) -> None:
+        self._env = env
+        self._exchanges = _counter(names.EXCHANGES, registry)
+        self._verdicts = _counter(names.VERDICTS, registry)
+        self._signals = _counter(names.SIGNALS, registry)
+        self._responses = _counter(names.HTTP_RESPONSES, registry)
+        self._tokens = _counter(names.TOKENS, registry)
+        self._cost = _counter(names.COST, registry)
+        self._duration = _histogram(names.DURATION, registry)
+        self._first_token = _histogram(names.FIRST_TOKEN, registry)
+        self._last_run = _gauge(names.LAST_RUN, registry)
+        self._last_success = _gauge(names.LAST_SUCCESS, registry)
+        self._not_probed = _gauge(names.NOT_PROBED, registry)
+        self._lag = _gauge(names.SCHEDULE_LAG, registry)
+        self._context = _gauge(names.CONTEXT_ADVERTISED, registry)
+        self._config_hash = _gauge(names.CONFIG_HASH_INFO, registry)
+        _gauge(names.BUILD_INFO, registry).labels(env, monitor.__version__).set(1)
+
+    def initialise(self, streams: Iterable[Stream], signals: Iterable[str] = ()) -> None:
+        """Make the series of these streams, and of these signal codes, at 0."""
+        codes = tuple(signals)
+        for stream in streams:
+            target = (self._env, stream.target)
+            cell = (*target, stream.probe, stream.stratum)
+            for outcome, verdict_class in names.OUTCOME_CLASSES:
+                came_to = (outcome.value, verdict_class.label)
+                shape = (stream.model, stream.probe, stream.shape, stream.stratum)
+                self._exchanges.labels(*target, *shape, *came_to)
+                self._verdicts.labels(*target, stream.model, *came_to)
+            self._last_run.labels(*cell)
+            self._last_success.labels(*cell)
+            self._duration.labels(*target, stream.probe, stream.shape)
+            for direction in Direction:
+                self._tokens.labels(*target, stream.probe, direction.value)
+            for code in codes:
+                for status in Status:
+                    self._signals.labels(*target, code, status.value)
+
+    def deliver(self, trial: Trial, verdict: Verdict) -> None:
+        """Count a verdict, its exchanges (scheduled ones only) and its signals."""
+        target = (self._env, verdict.target)
+        came_to = (verdict.outcome.value, verdict.verdict_class.label)
+        self._verdicts.labels(*target, verdict.model, *came_to).inc()
+        for signal in verdict.signals:
+            self._signals.labels(*target, signal.code, signal.status.value).inc()
+        if verdict.scheduled:
+            self._count_scheduled(verdict)
+        for exchange in trial.exchanges:
+            self._observe(trial, exchange)
+        self._stamp(verdict)
+
+    def _count_scheduled(self, verdict: Verdict) -> None:
+        stream = (verdict.model, verdict.probe, verdict.shape, verdict.stratum)
+        for judged in verdict.exchanges:
+            came_to = (judged.outcome.value, judged.verdict_class.label)
+            self._exchanges.labels(self._env, verdict.target, *stream, *came_to).inc()
+
+    def _observe(self, trial: Trial, exchange: Exchange) -> None:
+        target = (self._env, trial.target)
+        code = code_label(exchange.http_status)
+        self._responses.labels(*target, trial.probe, exchange.part.value, code).inc()
+        shape = (*target, trial.probe, trial.shape)
+        self._duration.labels(*shape).observe(exchange.timing.total_seconds)
+        if exchange.request.stream and exchange.timing.first_token_seconds is not None:
+            self._first_token.labels(*shape).observe(exchange.timing.first_token_seconds)
+        for direction, tokens in _tokens(exchange):
+            self._tokens.labels(*target, trial.probe, direction.value).inc(tokens)
+
+    def _stamp(self, verdict: Verdict) -> None:
+        cell = (self._env, verdict.target, verdict.probe, verdict.stratum)
+        at = verdict.decided_at.astimezone(UTC).timestamp()
+        self._last_run.labels(*cell).set(at)
+        if verdict.outcome in (Outcome.GOOD, Outcome.BAD):
+            self._last_success.labels(*cell).set(at)
+
+    def set_not_probed(self, target: str, gaps: Iterable[tuple[str, str, NotProbed]]) -> None:
+        """Replace the (probe, stratum, reason) of a target that nobody looks at."""
+        self._not_probed.remove_by_labels({"env": self._env, "target": target})
+        for probe, stratum, reason in gaps:
+            self._not_probed.labels(self._env, target, probe, stratum, reason.value).set(1)
+
+    def set_schedule_lag(self, target: str, seconds: float) -> None:
+        """Say how late the last trial of a target began."""
+        self._lag.labels(self._env, target).set(max(seconds, 0.0))
+
+    def set_context(self, target: str, source: str, tokens: int) -> None:
+        """Say which context limit somebody states."""
+        self._context.labels(self._env, target, source).set(tokens)
+
+    def set_config_hash(self, sha256: str) -> None:
+        """Say which configuration is in force, instead of the one before."""
+        self._config_hash.clear()
+        self._config_hash.labels(self._env, sha256).set(1)
+
+    def add_cost(self, target: str, usd: float) -> None:
+        """Count dollars charged to the budget."""
+        self._cost.labels(self._env, target).inc(max(usd, 0.0))
+
+    def close(self) -> None:
+        """Nothing to finish: the registry belongs to whoever made it."""
+
+
+def _tokens(exchange: Exchange) -> list[tuple[Direction, int]]:
+    if exchange.response is None:
+        return []
+    usage = exchange.response.usage
+    reported = (
+        (Direction.INPUT, usage.input_tokens),
+        (Direction.OUTPUT, usage.output_tokens),
+        (Direction.CACHED, usage.cached_tokens),
+        (Direction.REASONING, usage.reasoning_tokens),
+    )
+    return [(direction, tokens) for direction, tokens in reported if tokens and tokens > 0]
+
+
+def _counter(metric: Metric, registry: CollectorRegistry) -> Counter:
+    return Counter(metric.name, metric.help, metric.labels, registry=registry)
+
+
+def _gauge(metric: Metric, registry: CollectorRegistry) -> Gauge:
+    return Gauge(metric.name, metric.help, metric.labels, registry=registry)
+
+
+def _histogram(metric: Metric, registry: CollectorRegistry) -> Histogram:
+    return Histogram(
+        metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=registry
+    )
