@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from monitor.conventions import NotProbed as NotProbedCode
 from monitor.errors import UsageError
 from monitor.probes import PROBES
 from monitor.probes.base import (
@@ -34,6 +35,7 @@ class NotProbed:
 
     probe: str
     stratum: str
+    code: NotProbedCode
     reason: str
     price: Price | None = None
 
@@ -89,7 +91,12 @@ def plan_pass(
         for plan in probe.plan(view, choice.params, rng):
             if isinstance(plan, Impossible):
                 not_probed.append(
-                    NotProbed(probe=plan.probe, stratum=plan.stratum, reason=plan.reason)
+                    NotProbed(
+                        probe=plan.probe,
+                        stratum=plan.stratum,
+                        code=NotProbedCode.IMPOSSIBLE,
+                        reason=plan.reason,
+                    )
                 )
             elif finding:
                 not_probed.append(held_back(plan, finding))
@@ -103,6 +110,7 @@ def held_back(plan: TrialPlan, finding: str) -> NotProbed:
     return NotProbed(
         probe=plan.probe,
         stratum=plan.stratum,
+        code=NotProbedCode.FROZEN,
         reason=f"held back: finding {finding} is open, and asking again would read others' text",
         price=plan.price,
     )
@@ -113,6 +121,7 @@ def too_dear(plan: TrialPlan) -> NotProbed:
     return NotProbed(
         probe=plan.probe,
         stratum=plan.stratum,
+        code=NotProbedCode.BUDGET,
         reason=f"the {plan.budget.value} budget of the day is exhausted",
         price=plan.price,
     )
@@ -123,6 +132,7 @@ def unanswered(plan: TrialPlan) -> NotProbed:
     return NotProbed(
         probe=plan.probe,
         stratum=plan.stratum,
+        code=NotProbedCode.NO_ANSWER,
         reason="asked, but no answer and no refusal ever came",
         price=plan.price,
     )

@@ -48,7 +48,7 @@ async def init_from(
     """Ask ``url`` what it serves and write a target for each model, with what it will cost."""
     refuse_to_overwrite(path, force=force)
     url = _usable(url)
-    found = await discover(url, _key(key_env))
+    url, found = await _look(url, _key(key_env), discover)
     models, left_out = usable_models(found)
     if not models:
         message = f"{url} lists no model, so there is nothing to watch (is the path to /v1 right?)"
@@ -62,6 +62,15 @@ async def init_from(
     lines += ["", "next: read the file, then run", f"  davylamp doctor --config {path}"]
     targets = [target.name for target in config.targets]
     return Report(text="\n".join(lines) + "\n", data={"file": str(path), "targets": targets})
+
+
+async def _look(url: str, key: str | None, discover: Discover) -> tuple[str, Discovery]:
+    """Look at ``url``, and at its ``/v1`` if there is nothing there: people leave it out."""
+    found = await discover(url, key)
+    if found.models or url.endswith("/v1"):
+        return url, found
+    below = await discover(f"{url}/v1", key)
+    return (f"{url}/v1", below) if below.models else (url, found)
 
 
 def _key(key_env: str | None) -> str | None:

@@ -122,6 +122,7 @@ class NotProbedReport(Record):
 
     probe: str
     stratum: str
+    code: str
     reason: str
     refused_tokens: int | None = None
     answered_tokens: int | None = None

@@ -249,6 +249,7 @@ def _not_probed(entry: NotProbed, prices: Prices) -> NotProbedReport:
     return NotProbedReport(
         probe=entry.probe,
         stratum=entry.stratum,
+        code=entry.code.value,
         reason=entry.reason,
         refused_tokens=price.refused_tokens if price else None,
         answered_tokens=price.answered_tokens if price else None,

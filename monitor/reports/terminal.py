@@ -147,7 +147,7 @@ def next_commands(target: TargetReport) -> list[str]:
         commands.append(f"davylamp explain {target.found[0].trial}")
     if target.open_findings:
         commands.append(f"davylamp findings show {target.open_findings[0].finding}")
-    if any(entry.reason.endswith("is exhausted") for entry in target.not_probed):
+    if any(entry.code == "budget" for entry in target.not_probed):
         commands.append("davylamp config show    # the budgets in force")
     if not commands:
         commands.append(f"davylamp check --target {target.target} --profile standard")

@@ -1,0 +1,283 @@
+"""The composition root: from a configuration to an installation that can ask and judge."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date
+from random import Random
+
+from prometheus_client import CollectorRegistry
+
+from monitor.budget import Budget, Cap, StoredLedger, TokenPrice
+from monitor.canaries import MarkerRegistry, Minter
+from monitor.checks import CHECKS
+from monitor.clock import Clock
+from monitor.config import Config, Target, load_config, resolve_secret, validate_section
+from monitor.engines import ENGINES
+from monitor.engines.base import Discovery, Limit
+from monitor.errors import UsageError
+from monitor.findings import Findings, StoredFindings
+from monitor.http import HttpClient, origin_of
+from monitor.passes import PassRunner
+from monitor.pipeline import LiveTarget, Pipeline
+from monitor.planning import ProbeChoice, plan_pass, profile_choices
+from monitor.probes import PROBES
+from monitor.probes.base import BudgetKind, TargetView, TenantView, TokenLimit
+from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
+from monitor.sinks import ClickHouseSink, HealthCollector, LogSink, PrometheusSink, Stream
+from monitor.store import Store, open_store
+
+# Limits this close are one limit: engines keep a few tokens for themselves (SGLang six).
+SAME_LIMIT_TOKENS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """Everything that is open while Davylamp works. Close it to lose nothing."""
+
+    config: Config
+    clock: Clock
+    store: Store
+    registry: MarkerRegistry
+    findings: Findings
+    budget: Budget
+    runner: PassRunner
+    targets: Mapping[str, LiveTarget]
+    metrics: CollectorRegistry
+    counters: PrometheusSink
+    resources: ExitStack
+
+    async def aclose(self) -> None:
+        """Close engines, sinks and store; what was acknowledged is written first."""
+        for target in self.targets.values():
+            await target.engine.aclose()
+        self.resources.close()
+
+
+def open_installation(config: Config, clock: Clock) -> Installation:
+    """Open the store and everything that works over it.
+
+    Raises ``ConfigError`` for a missing credential and ``StoreError`` if the store cannot be
+    opened, ``StoreBusyError`` if another process has it.
+    """
+    golden = golden_prompts()
+    targets = {t.name: live_target(config, t, golden, clock) for t in config.targets}
+    with ExitStack() as resources:
+        store = resources.enter_context(_open_store(config))
+        registry = MarkerRegistry(store.key)
+        for entry in store.markers.load():
+            registry.restore(entry)
+        findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
+        budget = _budget(config, store, clock)
+        metrics = CollectorRegistry()
+        counters = PrometheusSink(metrics, config.environment)
+        counters.set_config_hash(config.hash)
+        metrics.register(_health(config, store, budget, findings))
+        sinks = (
+            ClickHouseSink(store.writer, store.hasher),
+            counters,
+            LogSink(logging.getLogger("monitor.verdicts"), as_json=config.log.format == "json"),
+        )
+        for sink in sinks:
+            resources.callback(sink.close)
+        pipeline = Pipeline(
+            clock=clock,
+            minter=Minter(store.key, registry),
+            registry=registry,
+            markers=store.markers,
+            golden=golden,
+            findings=findings,
+            sinks=sinks,
+        )
+        return Installation(
+            config=config,
+            clock=clock,
+            store=store,
+            registry=registry,
+            findings=findings,
+            budget=budget,
+            runner=PassRunner(clock=clock, pipeline=pipeline, budget=budget, freezer=findings),
+            targets=targets,
+            metrics=metrics,
+            counters=counters,
+            resources=resources.pop_all(),
+        )
+
+
+def _open_store(config: Config) -> Store:
+    storage = config.storage
+    password = resolve_secret(storage.password) if storage.password else ""
+    return open_store(config.storage_path, storage.url, password=password)
+
+
+def _budget(config: Config, store: Store, clock: Clock) -> Budget:
+    caps: dict[tuple[str, str], Cap] = {}
+    prices: dict[str, TokenPrice] = {}
+    for target in config.targets:
+        settings = config.for_target(target)
+        for kind, cap in (
+            (BudgetKind.ORDINARY, settings.daily),
+            (BudgetKind.BOUNDARY, settings.boundary),
+        ):
+            caps[target.name, kind.value] = Cap(tokens=cap.tokens, usd=cap.usd)
+        if target.price is not None:
+            prices[target.name] = TokenPrice(
+                input_usd=target.price.input_usd_per_million,
+                output_usd=target.price.output_usd_per_million,
+            )
+    return Budget(caps, StoredLedger(store.writer, store.reader), clock, prices)
+
+
+def _health(config: Config, store: Store, budget: Budget, findings: Findings) -> HealthCollector:
+    return HealthCollector(
+        env=config.environment,
+        targets=tuple(target.name for target in config.targets),
+        writer=store.writer.stats,
+        budgets=budget.remaining,
+        findings=findings.list_open,
+    )
+
+
+def initialise_series(
+    installation: Installation, live: LiveTarget, choices: Sequence[ProbeChoice]
+) -> None:
+    """Make the series of everything that will be probed, at 0, before anything happens."""
+    plan = plan_pass(live.view, choices, rng=Random(0))
+    streams = {
+        Stream(
+            target=live.view.name,
+            model=live.view.model,
+            probe=trial.probe,
+            shape=trial.shape,
+            stratum=trial.stratum,
+        )
+        for trial in plan.trials
+    }
+    installation.counters.initialise(streams, [check.code for check in CHECKS])
+    for limit in live.view.limits:
+        installation.counters.set_context(live.view.name, limit.source, limit.tokens)
+
+
+def read_config(path: str) -> Config:
+    """Load the configuration with every plug name that exists, and check probe parameters."""
+    config = load_config(path, engines=ENGINES, probes=PROBES)
+    for target in config.targets:
+        choices_of(config, target)
+    return config
+
+
+def choices_of(config: Config, target: Target) -> tuple[ProbeChoice, ...]:
+    """Return the probes a target is configured with. Raises ``ConfigError`` for bad parameters."""
+    if target.profile is not None:
+        return profile_choices(target.profile)
+    index = config.targets.index(target)
+    choices = []
+    for place, entry in enumerate(target.entries):
+        path = f"targets[{index}].probes[{place}].params"
+        params = validate_section(
+            PROBES[entry.name].params, entry.params, path, config.positions, config.file
+        )
+        if not entry.disabled:
+            choices.append(ProbeChoice(name=entry.name, params=params))
+    return tuple(choices)
+
+
+def selected(config: Config, names: tuple[str, ...]) -> tuple[Target, ...]:
+    """Return the targets of these names, or all. Raises ``UsageError`` for one that is not there."""
+    known = {target.name: target for target in config.targets}
+    missing = sorted(set(names) - set(known))
+    if missing:
+        msg = f"no target {missing[0]!r} (use one of: {', '.join(known)})"
+        raise UsageError(msg)
+    chosen = tuple(known[name] for name in names) if names else config.targets
+    if not chosen:
+        msg = f"{config.file}: no target is configured (add one under targets)"
+        raise UsageError(msg)
+    return chosen
+
+
+def golden_prompts() -> dict[str, GoldenPrompt]:
+    """Return the shipped golden prompts by name."""
+    return {prompt.name: prompt for prompt in load_suites(shipped_folder())}
+
+
+def live_target(
+    config: Config, target: Target, golden: Mapping[str, GoldenPrompt], clock: Clock
+) -> LiveTarget:
+    """Return a target that can be asked. Raises ``ConfigError`` if a credential is missing."""
+    settings = config.for_target(target)
+    http = HttpClient(origins=frozenset({origin_of(target.base_url)}), clock=clock)
+    options = {}
+    if target.reasoning is not None:
+        options["extra_body"] = {"reasoning_effort": target.reasoning.effort}
+    engine = ENGINES[target.engine](
+        base_url=target.base_url, model=target.model, http=http, options=options
+    )
+    view = TargetView(
+        name=target.name,
+        model=target.model,
+        tenants=tuple(
+            TenantView(
+                name=tenant.name,
+                isolation=tenant.isolation,
+                donor=tenant.donor,
+                victim=tenant.victim,
+            )
+            for tenant in target.tenants
+        ),
+        limits=configured_limits(target),
+        min_output_tokens=settings.min_output_tokens,
+        truncation_accepted=target.overflow.accepts_truncation(today=clock.now().date()),
+        golden=tuple(golden.values()),
+    )
+    return LiveTarget(
+        view=view,
+        engine=engine,
+        credentials={
+            tenant.name: resolve_secret(tenant.credential) if tenant.credential else None
+            for tenant in target.tenants
+        },
+        timeout_seconds=settings.timeout_seconds,
+        tolerance=settings.tolerance,
+    )
+
+
+def configured_limits(target: Target) -> tuple[TokenLimit, ...]:
+    """Return the limit that the configuration itself declares."""
+    if target.context_tokens is None:
+        return ()
+    return (TokenLimit(tokens=target.context_tokens, source="config"),)
+
+
+def merged_limits(
+    declared: tuple[TokenLimit, ...], discovery: Discovery, model: str
+) -> tuple[TokenLimit, ...]:
+    """Return declared and discovered limits, near ones once; the target's own word comes first."""
+    discovered = [
+        TokenLimit(tokens=limit.tokens, source=limit.source)
+        for found in discovery.models
+        if found.id == model
+        for limit in _deepest(found.limits)
+    ]
+    merged: list[TokenLimit] = []
+    for limit in sorted([*discovered, *declared], key=lambda each: (not each.advertised, -each.tokens)):
+        if all(abs(limit.tokens - kept.tokens) > SAME_LIMIT_TOKENS for kept in merged):
+            merged.append(limit)
+    return tuple(sorted(merged, key=lambda each: each.tokens))
+
+
+def _deepest(limits: tuple[Limit, ...]) -> tuple[Limit, ...]:
+    return tuple(limit for limit in limits if limit.tokens > SAME_LIMIT_TOKENS)
+
+
+def expired_acceptances(config: Config, today: date) -> list[str]:
+    """Say which accepted deviations are past their day."""
+    return [
+        f"{target.name}: the accepted truncation expired on "
+        f"{target.overflow.truncate.expires}; owner {target.overflow.truncate.owner}"
+        for target in config.targets
+        if target.overflow.truncate is not None and target.overflow.expired(today)
+    ]

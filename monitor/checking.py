@@ -1,0 +1,228 @@
+"""``check``: one pass over the selected targets, and its report."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+
+from monitor import __version__
+from monitor.app import (
+    Installation,
+    choices_of,
+    expired_acceptances,
+    initialise_series,
+    merged_limits,
+    selected,
+)
+from monitor.checks import CHECKS_VERSION
+from monitor.config import Target
+from monitor.config.proofs import impossible_proofs
+from monitor.engines.base import Discovery
+from monitor.errors import UsageError
+from monitor.model import VerdictClass
+from monitor.passes import Done, PassResult
+from monitor.pipeline import LiveTarget
+from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass, profile_choices
+from monitor.probes.base import BudgetKind, TrialPlan
+from monitor.reports.check import CheckReport, OpenFindingReport, TargetReport
+from monitor.reports.summary import (
+    BAD_EXIT,
+    GOOD_EXIT,
+    UNSURE_EXIT,
+    BudgetState,
+    Prices,
+    TargetContext,
+    summarise,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What ``check`` is asked to do."""
+
+    targets: tuple[str, ...] = ()
+    probes: tuple[str, ...] = ()
+    profile: str | None = None
+    require_coverage: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of a pass, for whoever shows progress."""
+
+    target: str
+    plan: TrialPlan
+    result: Done | NotProbed
+    done: int
+    total: int
+
+    @property
+    def words(self) -> str:
+        """What became of the trial, in a few words, never model text."""
+        place = f"{self.plan.probe} {self.plan.stratum}"
+        if not isinstance(self.result, Done):
+            return f"{place}: not probed"
+        verdict = self.result.verdict
+        if verdict.verdict_class is VerdictClass.NONE:
+            return f"{place}: {verdict.outcome.value}"
+        return f"{place}: {verdict.outcome.value} {verdict.verdict_class.label}"
+
+
+OnStep = Callable[[Step], None]
+
+
+def selected_probes(
+    installation: Installation, target: Target, selection: Selection
+) -> tuple[ProbeChoice, ...]:
+    """Return the probes to run on a target; never none (``UsageError``)."""
+    if selection.profile is not None:
+        return profile_choices(selection.profile, selection.probes)
+    configured = choices_of(installation.config, target)
+    if not selection.probes:
+        chosen = configured
+    else:
+        own = {choice.name: choice for choice in configured}
+        preset = {c.name: c for c in profile_choices("quick", selection.probes)}
+        chosen = tuple(own.get(name, choice) for name, choice in preset.items())
+    if not chosen:
+        msg = f"target {target.name}: no probe is selected (all are disabled)"
+        raise UsageError(msg)
+    return chosen
+
+
+async def run_check(
+    installation: Installation, selection: Selection, on_step: OnStep
+) -> CheckReport:
+    """Run one pass over the selected targets, side by side, and return the report."""
+    config = installation.config
+    started_at = installation.clock.now()
+    targets = selected(config, selection.targets)
+    choices = {t.name: selected_probes(installation, t, selection) for t in targets}
+    reports = await asyncio.gather(
+        *(_check_target(installation, t, choices[t.name], selection, on_step) for t in targets)
+    )
+    return CheckReport(
+        davylamp_version=__version__,
+        checks_version=CHECKS_VERSION,
+        configuration_hash=config.hash,
+        environment=config.environment,
+        profile=selection.profile or "configured",
+        started_at=started_at,
+        finished_at=installation.clock.now(),
+        exit_code=overall_exit([report.exit_code for report in reports]),
+        targets=list(reports),
+    )
+
+
+def overall_exit(codes: list[int]) -> int:
+    """Return 1 if any target is bad, else 3 if any could not be told, else 0."""
+    return next((code for code in (BAD_EXIT, UNSURE_EXIT) if code in codes), GOOD_EXIT)
+
+
+async def _check_target(
+    installation: Installation,
+    target: Target,
+    choices: tuple[ProbeChoice, ...],
+    selection: Selection,
+    on_step: OnStep,
+) -> TargetReport:
+    live, discovery = await ready(installation, target)
+    rng = Random(secrets.randbits(64))
+    plan = plan_pass(
+        live.view, choices, rng=rng, frozen=installation.findings.frozen_shapes(target.name)
+    )
+    initialise_series(installation, live, choices)
+    result = await _run(installation, live, plan, rng, on_step)
+    installation.counters.set_not_probed(
+        target.name, [(e.probe, e.stratum, e.code) for e in result.not_probed]
+    )
+    return summarise(
+        result, _context(installation, target, discovery, selection.require_coverage)
+    )
+
+
+async def ready(installation: Installation, target: Target) -> tuple[LiveTarget, Discovery]:
+    """Return the target with the limits it states today, and what it says of itself.
+
+    The target's memory is shared with every other pass over it.
+    """
+    live = installation.targets[target.name]
+    first = next(iter(live.credentials.values()), None)
+    discovery = await live.engine.discover(credential=first)
+    limits = merged_limits(live.view.limits, discovery, target.model)
+    return replace(live, view=replace(live.view, limits=limits)), discovery
+
+
+async def _run(
+    installation: Installation,
+    live: LiveTarget,
+    plan: PassPlan,
+    rng: Random,
+    on_step: OnStep,
+) -> PassResult:
+    done = 0
+
+    def progress(target: LiveTarget, trial: TrialPlan, step: Done | NotProbed) -> None:
+        nonlocal done
+        done += 1
+        on_step(
+            Step(
+                target=target.view.name, plan=trial, result=step, done=done, total=len(plan.trials)
+            )
+        )
+
+    return await installation.runner.run(live, plan, rng=rng, progress=progress)
+
+
+def _context(
+    installation: Installation, target: Target, discovery: Discovery, require_coverage: bool
+) -> TargetContext:
+    price = target.price
+    return TargetContext(
+        engine=discovery.engine or target.engine,
+        prices=Prices(
+            input_usd_per_million=price.input_usd_per_million if price else None,
+            output_usd_per_million=price.output_usd_per_million if price else None,
+        ),
+        budget=_budget_state(installation, target),
+        open_findings=_open_findings(installation, target),
+        impossible=impossible_proofs(target),
+        notes=(
+            *discovery.notes,
+            *expired_acceptances(installation.config, installation.clock.now().date()),
+        ),
+        require_coverage=require_coverage,
+    )
+
+
+def _budget_state(installation: Installation, target: Target) -> BudgetState:
+    caps = installation.config.for_target(target)
+    left = {
+        remaining.kind: remaining.tokens
+        for remaining in installation.budget.remaining()
+        if remaining.target == target.name
+    }
+    return BudgetState(
+        ordinary=caps.daily.tokens,
+        ordinary_left=left[BudgetKind.ORDINARY.value],
+        boundary=caps.boundary.tokens,
+        boundary_left=left[BudgetKind.BOUNDARY.value],
+    )
+
+
+def _open_findings(installation: Installation, target: Target) -> tuple[OpenFindingReport, ...]:
+    return tuple(
+        OpenFindingReport(
+            finding=finding.id,
+            verdict_class=finding.verdict_class.label,
+            shape=finding.shape,
+            stratum=finding.stratum,
+            first_seen=finding.first_seen,
+            count=finding.count,
+        )
+        for finding in installation.findings.list_open(target.name)
+    )
+

@@ -1,0 +1,83 @@
+"""``davylamp check``: one pass now, through the daemon if it runs, else by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monitor.app import open_installation, read_config
+from monitor.checking import Selection, run_check
+from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
+from monitor.cli.progress import Shown, show_progress
+from monitor.clock import SystemClock
+from monitor.config import Config
+from monitor.daemon.client import check_through_daemon
+from monitor.logs import set_up_logs
+from monitor.reports.check import CheckReport
+from monitor.reports.junit import junit_xml
+from monitor.reports.terminal import render
+from monitor.store.lock import owner_of
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def check(
+    config: ConfigOption = DEFAULT_CONFIG,
+    target: Annotated[list[str] | None, typer.Option(help="Only this target; repeatable.")] = None,
+    probe: Annotated[list[str] | None, typer.Option(help="Only this probe; repeatable.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="quick, standard or deep, instead of the configured probes.")
+    ] = None,
+    require_coverage: Annotated[
+        bool, typer.Option("--require-coverage", help="Exit 3 if any stratum was not probed.")
+    ] = False,
+    json: JsonOption = None,
+    junit: Annotated[str | None, typer.Option(help="Write JUnit XML to this file.")] = None,
+) -> int:
+    """Ask every selected target, judge the answers, and say what was found.
+
+    Exit 0 good, 1 something bad, 2 usage or configuration, 3 nothing bad but something could
+    not be told.
+    """
+    settings = read_config(str(config))
+    set_up_logs(settings.log.level, settings.log.format)
+    selection = Selection(
+        targets=tuple(target or ()),
+        probes=tuple(probe or ()),
+        profile=profile,
+        require_coverage=require_coverage,
+    )
+    report = check_now(settings, selection, quiet=json == "-")
+    if json:
+        write_text(json, report.model_dump_json(by_alias=True, indent=2))
+    if junit:
+        Path(junit).write_text(junit_xml(report) + "\n", encoding="utf-8")
+    if json != "-":
+        for line in render(report):
+            typer.echo(line)
+    return report.exit_code
+
+
+def check_now(config: Config, selection: Selection, *, quiet: bool) -> CheckReport:
+    """Return the report of one pass, by the daemon that owns the store if there is one.
+
+    Raises ``StoreBusyError`` if another process owns it and does not answer.
+    """
+    with show_progress(sys.stderr, quiet=quiet) as shown:
+        owner = owner_of(config.storage_path)
+        if owner is not None and owner.url is not None:
+            return check_through_daemon(config, owner, selection, shown.words)
+        return asyncio.run(_check_alone(config, selection, shown))
+
+
+async def _check_alone(config: Config, selection: Selection, shown: Shown) -> CheckReport:
+    installation = open_installation(config, SystemClock())
+    try:
+        return await run_check(installation, selection, shown.step)
+    finally:
+        await installation.aclose()

@@ -1,0 +1,61 @@
+"""``davylamp init``: a first configuration."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monitor.cli.config_verb import tell
+from monitor.cli.estimate import day_estimate
+from monitor.cli.init import init as write_template
+from monitor.cli.init import init_from
+from monitor.cli.options import DEFAULT_CONFIG, JsonOption
+from monitor.clock import SystemClock
+from monitor.engines import ENGINES
+from monitor.engines.base import Discovery
+from monitor.engines.discovery import discover
+from monitor.http import HttpClient, origin_of
+from monitor.probes import PROBES
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def init(
+    config: Annotated[Path, typer.Option("--config", "-c", help="File to write.")] = DEFAULT_CONFIG,
+    source: Annotated[
+        str | None, typer.Option("--from", help="Ask this URL (its /v1) what it serves.")
+    ] = None,
+    key_env: Annotated[
+        str | None, typer.Option(help="Environment variable that holds a key for --from.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    json: JsonOption = None,
+) -> int:
+    """Write a commented davylamp.yaml; with --from, propose targets, price and what is left out."""
+    if source is None:
+        return tell(write_template(config, force=force), json)
+    report = asyncio.run(
+        init_from(
+            source,
+            config,
+            discover=_ask,
+            engines=ENGINES,
+            probes=PROBES,
+            key_env=key_env,
+            force=force,
+            estimate=day_estimate,
+        )
+    )
+    return tell(report, json)
+
+
+async def _ask(url: str, key: str | None) -> Discovery:
+    http = HttpClient(origins=frozenset({origin_of(url)}), clock=SystemClock())
+    try:
+        return await discover(http, base_url=url.rstrip("/"), model="", credential=key)
+    finally:
+        await http.aclose()

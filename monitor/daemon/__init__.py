@@ -1,0 +1,1 @@
+"""The daemon: schedules passes, serves metrics and health, and checks on demand."""

@@ -1,0 +1,172 @@
+"""When to ask: one APScheduler job a probe and target, each run one trial of its plan.
+
+A probe's plan is a day's worth of trials in turn; a run takes the next one, so that each probe
+asks at its interval and what it asks goes round. Dear probes are spread so that the day's budget
+lasts the day.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+
+from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MISSED, JobExecutionEvent
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.interval import IntervalTrigger
+
+from monitor.app import Installation, choices_of, initialise_series
+from monitor.checking import ready
+from monitor.config import Target
+from monitor.passes import Done
+from monitor.planning import NotProbed, ProbeChoice, plan_pass
+from monitor.probes.base import BudgetKind, TrialPlan
+
+log = logging.getLogger(__name__)
+
+DAY_SECONDS = 86_400.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """The trials of one probe on one target that are still to be sent this round."""
+
+    target: Target
+    choice: ProbeChoice
+    waiting: list[TrialPlan]
+
+
+class ProbeSchedule:
+    """Runs every probe of every target at its interval, one trial at a time."""
+
+    def __init__(self, installation: Installation, *, jitter: Callable[[float], float]) -> None:
+        self._installation = installation
+        self._jitter = jitter
+        self._rng = Random(secrets.randbits(64))
+        self._gaps: dict[tuple[str, str], tuple[NotProbed, ...]] = {}
+        schedule = installation.config.schedule
+        self._scheduler = AsyncIOScheduler(
+            timezone="UTC",
+            job_defaults={
+                "misfire_grace_time": max(1, int(schedule.misfire_grace_seconds)),
+                "coalesce": True,
+                "max_instances": 1,
+            },
+        )
+        self._scheduler.add_listener(self._noticed, EVENT_JOB_ERROR | EVENT_JOB_MISSED)
+        self._running = 0
+
+    async def start(self) -> None:
+        """Plan every target, make its series, and start the jobs, spread over their interval."""
+        for target in self._installation.config.targets:
+            live, _ = await ready(self._installation, target)
+            choices = choices_of(self._installation.config, target)
+            initialise_series(self._installation, live, choices)
+            for choice in choices:
+                self._add(target, choice)
+        self._scheduler.start()
+
+    def _add(self, target: Target, choice: ProbeChoice) -> None:
+        config = self._installation.config
+        entry = next((e for e in target.entries if e.name == choice.name), None)
+        interval = config.for_probe(target, entry).interval_seconds
+        live = self._installation.targets[target.name]
+        plan = plan_pass(live.view, [choice], rng=Random(0))
+        interval = affordable_interval(
+            interval, plan.trials, self._daily_tokens(target, plan.trials), self._sharers(target)
+        )
+        first = self._jitter(interval if config.schedule.spread else 1.0)
+        self._scheduler.add_job(
+            self._run,
+            IntervalTrigger(
+                seconds=max(1, round(interval)),
+                jitter=min(int(config.schedule.jitter_seconds), max(1, int(interval / 4))),
+                timezone="UTC",
+            ),
+            args=[Turn(target=target, choice=choice, waiting=[])],
+            id=f"{target.name}/{choice.name}",
+            next_run_time=self._installation.clock.now() + timedelta(seconds=first),
+        )
+
+    def _daily_tokens(self, target: Target, trials: tuple[TrialPlan, ...]) -> int:
+        settings = self._installation.config.for_target(target)
+        boundary = any(trial.budget is BudgetKind.BOUNDARY for trial in trials)
+        return settings.boundary.tokens if boundary else settings.daily.tokens
+
+    def _sharers(self, target: Target) -> int:
+        """Count the ordinary probes of a target, which share its daily budget."""
+        return max(1, len(choices_of(self._installation.config, target)) - 1)
+
+    async def _run(self, turn: Turn) -> None:
+        started = self._installation.clock.now()
+        self._running += 1
+        try:
+            await self._send_next(turn, started)
+        finally:
+            self._running -= 1
+
+    async def _send_next(self, turn: Turn, started: datetime) -> None:
+        installation, name = self._installation, turn.target.name
+        live, _ = await ready(installation, turn.target)
+        if not turn.waiting:
+            plan = plan_pass(live.view, [turn.choice], rng=self._rng)
+            turn.waiting = list(plan.trials)
+            self._note_gaps(name, turn.choice.name, plan.not_probed)
+        if not turn.waiting:
+            return
+        trial = turn.waiting.pop(0)
+        step = await installation.runner.step(live, trial, seed=self._rng.getrandbits(64))
+        if not isinstance(step, Done):
+            self._note_gaps(name, turn.choice.name, (step,))
+        lag = (installation.clock.now() - started).total_seconds()
+        log.debug("ran %s on %s in %.1f s", trial.probe, name, lag)
+
+    def _note_gaps(self, target: str, probe: str, gaps: tuple[NotProbed, ...]) -> None:
+        self._gaps[target, probe] = gaps
+        every = [gap for (of, _), found in self._gaps.items() if of == target for gap in found]
+        self._installation.counters.set_not_probed(
+            target, [(gap.probe, gap.stratum, gap.code) for gap in every]
+        )
+
+    def _noticed(self, event: JobExecutionEvent) -> None:
+        """A run that was missed or crashed is a recorded fact, never silence."""
+        target = event.job_id.partition("/")[0]
+        if event.code == EVENT_JOB_MISSED:
+            late = (self._installation.clock.now() - event.scheduled_run_time).total_seconds()
+            self._installation.counters.set_schedule_lag(target, late)
+            log.warning("missed a run of %s, %.0f s late", event.job_id, late)
+        else:
+            log.error("a run of %s crashed", event.job_id, exc_info=event.exception)
+
+    @property
+    def running(self) -> bool:
+        """True while the scheduler takes new runs."""
+        return bool(self._scheduler.running)
+
+    def stop(self) -> None:
+        """Take no new runs; those under way finish by themselves."""
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+    @property
+    def under_way(self) -> int:
+        """How many trials are being sent now."""
+        return self._running
+
+
+def affordable_interval(
+    interval: float, trials: tuple[TrialPlan, ...], daily_tokens: int, sharers: int
+) -> float:
+    """Return an interval at which the day's tokens last the day, at least ``interval`` seconds.
+
+    Ordinary probes share their budget equally; the boundary probe has its own.
+    """
+    if not trials or daily_tokens <= 0:
+        return max(interval, DAY_SECONDS) if daily_tokens <= 0 else interval
+    price = sum(trial.price.answered_tokens for trial in trials) / len(trials)
+    boundary = any(trial.budget is BudgetKind.BOUNDARY for trial in trials)
+    share = daily_tokens if boundary else daily_tokens / sharers
+    return max(interval, DAY_SECONDS * price / share)
