@@ -1,0 +1,293 @@
+"""The doctor against small servers: well, wrong in each way, and not to be told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import ssl
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from monitor.cli.config_commands import Report
+from monitor.cli.doctor import doctor
+from monitor.cli.doctor_around import check_folder
+from monitor.cli.doctor_line import Health, Surroundings
+from monitor.cli.doctor_target import check_connection
+from monitor.clock import SystemClock
+from tests.unit.cli.certificate import self_signed
+from tests.unit.cli.small_server import Answer, Handler, serving
+from tests.unit.config.known import load_text
+
+KEYS = {
+    "DONOR_A_KEY": "planted-key-a",
+    "VICTIM_B_KEY": "planted-key-b",
+    "NODE_TOKEN": "planted-node",
+}
+MODELS = json.dumps({"data": [{"id": "glm-5.3"}]})
+
+
+def healthy(path: str, headers: Mapping[str, str]) -> Answer:
+    """A model server that looks at keys, with metrics behind a token."""
+    sent = headers.get("authorization", "")
+    if path == "/v1/models":
+        good = sent in ("Bearer planted-key-a", "Bearer planted-key-b")
+        return Answer(200, MODELS) if good else Answer(401)
+    if path == "/metrics":
+        return Answer(200, "up 1\n") if sent == "Bearer planted-node" else Answer(403)
+    return Answer(404)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def text_for(port: int, listen: int) -> str:
+    return f"""\
+version: 1
+listen: {{port: {listen}}}
+targets:
+  - name: glm
+    engine: openai
+    base_url: http://127.0.0.1:{port}/v1
+    model: glm-5.3
+    tenants:
+      - {{name: donor-a, api_key_env: DONOR_A_KEY}}
+      - {{name: victim-b, api_key_env: VICTIM_B_KEY}}
+    nodes: [{{url: "http://127.0.0.1:{port}", token_env: NODE_TOKEN}}]
+"""
+
+
+def around(folder: Path, text: str, environ: Mapping[str, str]) -> Surroundings:
+    config = load_text(folder, text)
+    return Surroundings(config=config, clock=SystemClock(), environ=environ, timeout_seconds=2.0)
+
+
+def ask(
+    folder: Path,
+    handler: Handler = healthy,
+    environ: Mapping[str, str] = KEYS,
+    changes: Mapping[str, str] = {},  # noqa: B006 - only read
+) -> Report:
+    async def run() -> Report:
+        async with serving(handler) as port:
+            text = text_for(port, free_port())
+            for old, new in changes.items():
+                text = text.replace(old, new)
+            return await doctor(around(folder, text, environ))
+
+    return asyncio.run(run())
+
+
+def line(report: Report, what: str) -> str:
+    """Return the line on ``what`` with its remedy."""
+    rows = report.text.splitlines()
+    start = next(
+        i for i, row in enumerate(rows) if row.split(maxsplit=1)[-1].startswith(f"{what}:")
+    )
+    return " ".join(row.strip() for row in rows[start : start + 2])
+
+
+def test_all_is_well_but_the_daemon_is_not_running(tmp_path: Path) -> None:
+    report = ask(tmp_path)
+    assert "fail" not in report.text
+    assert line(report, "glm key of donor-a").startswith("ok       glm key of donor-a: accepted")
+    assert line(report, "glm node http://127.0.0.1").startswith("ok") or "reachable" in report.text
+    assert "the daemon is not running" in line(report, "metrics")
+    assert report.exit_code == 3
+    assert not any(key in report.text for key in KEYS.values())
+
+
+def test_a_missing_key_is_named(tmp_path: Path) -> None:
+    report = ask(tmp_path, environ={k: v for k, v in KEYS.items() if k != "VICTIM_B_KEY"})
+    found = line(report, "glm key of victim-b")
+    assert found.startswith("fail")
+    assert "environment variable VICTIM_B_KEY is not set" in found
+    assert line(report, "glm tenants").startswith("unknown")
+    assert report.exit_code == 1
+
+
+def test_a_refused_key(tmp_path: Path) -> None:
+    report = ask(tmp_path, environ={**KEYS, "DONOR_A_KEY": "planted-wrong"})
+    assert "refused with 401 do: put a valid key into $DONOR_A_KEY" in line(
+        report, "glm key of donor-a"
+    )
+    assert report.exit_code == 1
+
+
+def test_the_same_key_twice(tmp_path: Path) -> None:
+    report = ask(tmp_path, environ={**KEYS, "VICTIM_B_KEY": KEYS["DONOR_A_KEY"]})
+    assert "donor-a and victim-b have the same key" in line(report, "glm tenants")
+    assert report.exit_code == 1
+
+
+def test_a_models_list_open_to_everybody_tells_nothing_of_the_key(tmp_path: Path) -> None:
+    report = ask(tmp_path, lambda path, _: Answer(200, MODELS))
+    assert line(report, "glm key of donor-a").startswith("unknown")
+
+
+def test_an_open_server_is_fine_and_warned_of(tmp_path: Path) -> None:
+    changes = {", api_key_env: DONOR_A_KEY": "", ", api_key_env: VICTIM_B_KEY": ""}
+    report = ask(tmp_path, lambda path, _: Answer(200, MODELS), changes=changes)
+    assert line(report, "glm key of donor-a").startswith("ok")
+    assert line(report, "glm tenants").startswith("warn")
+
+
+def test_a_model_that_is_not_listed(tmp_path: Path) -> None:
+    report = ask(tmp_path, changes={"model: glm-5.3": "model: glm-6"})
+    assert "'glm-6' is not among the 1 models listed" in line(report, "glm key of donor-a")
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", '{"data": 3}', '{"data": [3]}', "[" * 9_000])
+def test_a_strange_models_list_is_unknown(tmp_path: Path, body: str) -> None:
+    def strange(path: str, headers: Mapping[str, str]) -> Answer:
+        answer = healthy(path, headers)
+        return replace(answer, body=body) if answer.status == 200 and "models" in path else answer
+
+    assert line(ask(tmp_path, strange), "glm key of donor-a").startswith("unknown")
+
+
+def test_a_clock_that_is_off(tmp_path: Path) -> None:
+    late = formatdate(datetime.now(UTC).timestamp() - 60, usegmt=True)
+    report = ask(tmp_path, lambda path, headers: replace(healthy(path, headers), date=late))
+    assert "s ahead of the target" in line(report, "glm clock")
+    assert line(report, "glm clock").startswith("warn")
+
+
+@pytest.mark.parametrize("date", [None, "yesterday", "Thu, 99 Jan 9999 99:99:99 GMT"])
+def test_a_clock_that_cannot_be_read(tmp_path: Path, date: str | None) -> None:
+    report = ask(tmp_path, lambda path, headers: replace(healthy(path, headers), date=date))
+    assert line(report, "glm clock").startswith("unknown")
+
+
+def test_a_node_that_refuses_and_one_that_is_away(tmp_path: Path) -> None:
+    report = ask(tmp_path, environ={**KEYS, "NODE_TOKEN": "planted-wrong"})
+    assert "refused with 403 do: check token_env or token_file" in report.text.replace(
+        "\n        ", ""
+    )
+    away = ask(
+        tmp_path, changes={'url: "http://127.0.0.1': f'url: "http://127.0.0.1:{free_port()}/x'}
+    )
+    assert away.exit_code == 1
+
+
+def test_a_host_without_an_address(tmp_path: Path) -> None:
+    report = ask(
+        tmp_path, changes={"base_url: http://127.0.0.1": "base_url: http://nowhere.invalid"}
+    )
+    assert "nowhere.invalid has no address" in line(report, "glm name")
+    assert report.exit_code == 1
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    text = text_for(free_port(), free_port())
+    report = asyncio.run(doctor(around(tmp_path, text, KEYS)))
+    assert line(report, "glm connection").startswith("fail")
+    assert report.exit_code == 1
+
+
+def test_our_own_daemon_is_recognised_and_a_stranger_is_not(tmp_path: Path) -> None:
+    async def run(body: str) -> Report:
+        async with serving(healthy) as port, serving(lambda _p, _h: Answer(200, body)) as listen:
+            return await doctor(around(tmp_path, text_for(port, listen), KEYS))
+
+    ours = asyncio.run(run("# HELP x\ndavylamp_build_info 1\ndavylamp_exchanges_total 0\n"))
+    assert "held by a running davylamp" in line(ours, "listen")
+    assert "2 series" in line(ours, "metrics")
+    assert ours.exit_code == 0
+    stranger = asyncio.run(run("up 1\n"))
+    assert "taken by another program" in line(stranger, "listen")
+    assert stranger.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "health", "words"),
+    [
+        (Answer(200, "1\n"), "ok", "answers as davylamp"),
+        (Answer(403, "Authentication failed"), "fail", "refuses the user or password"),
+        (Answer(404, "no such database"), "fail", "answers 404 to SELECT 1"),
+    ],
+)
+def test_clickhouse(tmp_path: Path, answer: Answer, health: str, words: str) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def clickhouse(path: str, headers: Mapping[str, str]) -> Answer:
+        seen.append((path, headers.get("x-clickhouse-key", "")))
+        return answer
+
+    async def run() -> Report:
+        async with serving(healthy) as port, serving(clickhouse) as db:
+            storage = (
+                f'storage: {{url: "clickhouse://davylamp@127.0.0.1:{db}/x", password_env: DB}}\n'
+            )
+            text = text_for(port, free_port()).replace("targets:", f"{storage}targets:")
+            return await doctor(around(tmp_path, text, {**KEYS, "DB": "planted-db"}))
+
+    report = asyncio.run(run())
+    assert line(report, "clickhouse").startswith(health)
+    assert words in line(report, "clickhouse")
+    assert seen == [("/?query=SELECT+1&database=x", "planted-db")]
+    assert "planted-db" not in report.text
+
+
+def test_a_folder_in_the_way_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "davylamp-data").write_text("in the way", encoding="utf-8")
+    found = check_folder(around(tmp_path, text_for(1, 2), KEYS))
+    assert found.health is Health.FAIL
+    assert "is not a folder" in found.said
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "davylamp-data").mkdir(mode=0o500)
+    assert check_folder(around(tmp_path, text_for(1, 2), KEYS)).health is Health.FAIL
+
+
+def test_looking_leaves_nothing_behind(tmp_path: Path) -> None:
+    surroundings = around(tmp_path, text_for(1, 2), KEYS)
+    before = set(tmp_path.iterdir())
+    assert check_folder(surroundings).health is Health.OK
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("days", "trusted", "health"),
+    [
+        (90, True, Health.OK),
+        (3, True, Health.WARN),
+        (-1, True, Health.FAIL),
+        (90, False, Health.FAIL),
+    ],
+)
+def test_certificates(tmp_path: Path, days: int, trusted: bool, health: Health) -> None:
+    files = self_signed(tmp_path, timedelta(days=days))
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(*files)
+    client = ssl.create_default_context(cafile=str(files[0]) if trusted else None)
+
+    async def run() -> Health:
+        async with serving(healthy, server) as port:
+            text = text_for(port, 1).replace("http://127.0.0.1", "https://localhost", 1)
+            surroundings = replace(around(tmp_path, text, KEYS), tls=client)
+            found = await check_connection(surroundings, surroundings.config.targets[0])
+            return found.health
+
+    assert asyncio.run(run()) is health
+
+
+def test_a_port_without_tls(tmp_path: Path) -> None:
+    async def run() -> str:
+        async with serving(healthy) as port:
+            text = text_for(port, 1).replace("http://", "https://", 1)
+            surroundings = around(tmp_path, text, KEYS)
+            return (await check_connection(surroundings, surroundings.config.targets[0])).health
+
+    assert asyncio.run(run()) == "fail"
