@@ -1,0 +1,161 @@
+"""Open, close, die: what was acknowledged stays, and a directory has one owner."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from monitor.canaries import InstallationKey
+from monitor.errors import StoreBusyError, StoreError
+from monitor.sinks import ClickHouseSink
+from monitor.store import WriterLimits, open_store, owner_of
+from monitor.store.client import Location, connect
+from tests.unit.store.samples import good, trial, verdict
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from monitor.sinks import ClickHouseSink
+from monitor.store import open_store
+from tests.unit.store.samples import trial, verdict
+store = open_store(Path(sys.argv[1]))
+store.lock.announce("http://127.0.0.1:9" if len(sys.argv) > 2 else None)
+for number in range(20):
+    ClickHouseSink(store.writer, store.hasher).deliver(trial(number), verdict(number))
+store.flush()
+print("ready", flush=True)
+time.sleep(600)
+"""
+ROOT = Path(__file__).parents[3]
+
+
+@contextmanager
+def another_process(directory: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(directory), *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_everything_is_there_after_a_clean_stop(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store", limits=WriterLimits(batch_seconds=60)) as store:
+        sink = ClickHouseSink(store.writer, store.hasher)
+        for number in range(1500):
+            sink.deliver(trial(number), good(number))
+    with open_store(tmp_path / "store") as store:
+        counts = store.reader.counts()
+    assert (counts["verdicts"], counts["trials"], counts["exchanges"]) == (1500, 1500, 3000)
+
+
+def test_what_was_flushed_survives_kill_9(tmp_path: Path) -> None:
+    with another_process(tmp_path / "store") as process:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    with open_store(tmp_path / "store") as store:
+        assert len(store.reader.last_verdicts("glm")) == 20
+        assert store.reader.verdict("verdict-glm-7") == verdict(7)
+
+
+def test_a_second_process_is_told_who_has_the_store(tmp_path: Path) -> None:
+    with another_process(tmp_path / "store", "daemon") as process:
+        expected = f"store: process {process.pid} owns this store; its daemon answers at http://"
+        with pytest.raises(StoreBusyError, match=expected):
+            open_store(tmp_path / "store")
+        owner = owner_of(tmp_path / "store")
+        assert owner is not None
+        assert (owner.pid, owner.url) == (process.pid, "http://127.0.0.1:9")
+    assert owner_of(tmp_path / "store") is None
+
+
+def test_the_same_process_cannot_open_it_twice(tmp_path: Path) -> None:
+    with (
+        open_store(tmp_path / "store"),
+        pytest.raises(StoreBusyError, match=f"process {os.getpid()} owns this store"),
+    ):
+        open_store(tmp_path / "store")
+    assert owner_of(tmp_path / "nowhere") is None
+
+
+def test_a_store_that_could_not_be_opened_is_free_again(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "data").write_text("not a directory")
+    for _ in range(2):
+        with pytest.raises(StoreError, match="the store cannot use this directory"):
+            open_store(tmp_path / "store")
+    assert owner_of(tmp_path / "store") is None
+
+
+def test_only_the_owner_may_look_inside(tmp_path: Path) -> None:
+    with open_store(tmp_path / "deep" / "store"):
+        for name in (".", "data"):
+            mode = (tmp_path / "deep" / "store" / name).stat().st_mode
+            assert stat.S_IMODE(mode) == 0o700
+        for name in ("installation.key", "lock"):
+            mode = (tmp_path / "deep" / "store" / name).stat().st_mode
+            assert stat.S_IMODE(mode) == 0o600
+
+
+def test_a_reader_can_only_read_the_tables(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store") as store:
+        client = connect(Location(path=tmp_path / "store" / "data"), read_only=True)
+        for sql in (
+            "INSERT INTO budget_spent (tokens) VALUES (1)",
+            "DROP TABLE verdicts",
+            "SELECT * FROM file('/etc/hostname', 'LineAsString')",
+            "SET readonly = 0",
+        ):
+            with pytest.raises(StoreError, match="READONLY"):
+                client.command(sql)
+        client.close()
+        store.flush()
+        assert store.reader.counts()["verdicts"] == 0
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        (Location(), "either embedded at a path or a server at a URL"),
+        (Location(url="ftp://host"), "the store URL must be one of"),
+        (Location(url="http://user:secret@host"), "must not hold a password"),
+    ],
+)
+def test_a_bad_location_is_refused(location: Location, message: str) -> None:
+    with pytest.raises(StoreError, match=message):
+        connect(location)
+
+
+def test_a_password_is_not_shown() -> None:
+    assert "hidden" not in repr(Location(url="http://host", password="hidden"))
+
+
+def test_a_server_store_needs_a_key() -> None:
+    with pytest.raises(StoreError, match="still needs a directory for the installation key"):
+        open_store(None, "http://127.0.0.1:9")
+
+
+def test_a_server_that_is_not_there_is_a_store_error() -> None:
+    with pytest.raises(StoreError, match="the store cannot be opened"):
+        open_store(None, "http://127.0.0.1:9", key=InstallationKey(bytes(32)))
+
+
+def test_importing_the_store_loads_no_database() -> None:
+    code = "import sys, monitor.store; print({'chdb', 'clickhouse_connect'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout == "set()\n"

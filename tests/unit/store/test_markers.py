@@ -1,0 +1,76 @@
+"""Markers at rest: sealed while they live, hashes only afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from monitor.canaries import InstallationKey, MarkerRegistry, Minter
+from monitor.errors import StoreError
+from monitor.model import Marker
+from monitor.store import Store
+from monitor.store.markers import MarkerStore
+from monitor.store.rows import MarkerRow, values
+from tests.unit.store.samples import NOW, owner
+
+
+def minted(store: Store, target: str, seed: int, amount: int = 3) -> list[Marker]:
+    registry = MarkerRegistry(store.key)
+    minter = Minter(store.key, registry, random_bits=Random(seed).getrandbits)
+    markers = [
+        minter.mint(replace(owner(target), exchange=number), NOW) for number in range(amount)
+    ]
+    store.markers.save(registry.take_unsaved())
+    store.flush()
+    return markers
+
+
+def test_a_registry_is_the_same_after_a_restart(store: Store) -> None:
+    markers = minted(store, "restart", 1)
+    registry = MarkerRegistry(store.key)
+    for entry in store.markers.load():
+        registry.restore(entry)
+    for marker in markers:
+        entry = registry.entry(marker.id)
+        assert entry is not None
+        assert entry.owner == marker.owner
+        assert entry.groups == tuple(marker.text.split("-"))
+        assert (entry.minted_at, entry.expires_at) == (marker.minted_at, marker.expires_at)
+        found = registry.with_part(2, marker.text.split("-")[2])
+        assert marker.id in [each.id for each in found]
+
+
+def test_no_marker_is_stored_in_clear(store: Store) -> None:
+    markers = minted(store, "clear", 2)
+    rows = [values(row) for row in store.reader.markers()]
+    assert not [m for m in markers for group in m.text.split("-") if group in repr(rows)]
+
+
+def test_an_expired_text_is_gone_and_its_hashes_stay(store: Store) -> None:
+    gone, kept, other = minted(store, "expired", 3)
+    before = {entry.id: entry for entry in store.markers.load()}
+    store.markers.expire(NOW, keep=())
+    assert {entry.id: entry for entry in store.markers.load()} == before
+    store.markers.expire(NOW + timedelta(days=31), keep=[kept.id])
+    after = {entry.id: entry for entry in store.markers.load()}
+    assert after[kept.id] == before[kept.id]
+    for marker in (gone, other):
+        assert after[marker.id] == replace(before[marker.id], groups=None)
+
+
+def test_another_installation_key_cannot_open_them(store: Store) -> None:
+    minted(store, "key", 4)
+    stranger = MarkerStore(InstallationKey(bytes(32)), store.writer, store.reader)
+    with pytest.raises(StoreError, match="sealed under another installation key"):
+        stranger.load()
+
+
+def test_a_seal_cannot_be_moved_to_another_marker(store: Store) -> None:
+    one, two, _ = minted(store, "moved", 5)
+    rows = {row.id: row for row in store.reader.markers()}
+    moved: MarkerRow = replace(rows[one.id], sealed=rows[two.id].sealed)
+    with pytest.raises(StoreError, match=f"marker {one.id}"):
+        store.markers._open(moved)

@@ -1,0 +1,57 @@
+"""Migrations: numbered, applied once, never changed afterwards, and never backwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from monitor.errors import StoreError
+from monitor.store import Store
+from monitor.store.migrate import Migration, migrate, shipped
+
+
+def test_numbers_have_no_gaps() -> None:
+    assert [each.version for each in shipped()] == list(range(1, len(shipped()) + 1))
+
+
+def test_every_statement_may_run_twice(store: Store) -> None:
+    for migration in shipped():
+        for statement in migration.statements():
+            assert "IF NOT EXISTS" in statement
+            store.writer.run(lambda client, sql=statement: client.command(sql))  # type: ignore[misc]
+
+
+def test_the_second_time_there_is_nothing_to_do(store: Store) -> None:
+    assert store.writer.run(migrate) == ()
+
+
+def test_a_changed_migration_is_refused(store: Store) -> None:
+    tampered = (replace(shipped()[0], sql=shipped()[0].sql + "-- changed\n"), *shipped()[1:])
+    with pytest.raises(StoreError, match=r"0001_\w+\.sql was changed after it was applied"):
+        store.writer.run(lambda client: migrate(client, tampered))
+
+
+def test_a_newer_store_is_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match=r"newer Davylamp \(schema 4, this one knows 3\)"):
+        store.writer.run(lambda client: migrate(client, shipped()[:-1]))
+
+
+def test_a_new_migration_is_applied_once(store: Store) -> None:
+    number = len(shipped()) + 1
+    extra = Migration(
+        version=number,
+        name=f"{number:04}_extra.sql",
+        sql="-- one; two\nCREATE TABLE IF NOT EXISTS extra (a Int8) ENGINE = MergeTree\nORDER BY a;\n",
+    )
+    plan = (*shipped(), extra)
+    assert store.writer.run(lambda client: migrate(client, plan)) == (number,)
+    assert store.writer.run(lambda client: migrate(client, plan)) == ()
+
+
+@pytest.mark.parametrize("migration", shipped(), ids=lambda each: each.name)
+def test_every_table_is_partitioned_by_day_and_replaces_replays(migration: Migration) -> None:
+    for statement in migration.statements():
+        assert "ENGINE = ReplacingMergeTree" in statement
+        assert "PARTITION BY" in statement
+        assert "PARTITION BY toYYYYMM(" not in statement
