@@ -157,5 +157,7 @@ def test_a_server_that_is_not_there_is_a_store_error() -> None:
 
 def test_importing_the_store_loads_no_database() -> None:
     code = "import sys, monitor.store; print({'chdb', 'clickhouse_connect'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
     assert done.stdout == "set()\n"

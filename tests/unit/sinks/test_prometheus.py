@@ -1,0 +1,192 @@
+"""What /metrics says, parsed back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from monitor import conventions
+from monitor.budget import Remaining
+from monitor.conventions import METRICS, DropReason, MetricKind, NotProbed
+from monitor.findings import Findings
+from monitor.model import Outcome, VerdictClass
+from monitor.sinks import HealthCollector, PrometheusSink, Stream
+from monitor.store import WriterStats
+from tests.unit.store.samples import NOW, exchange, good, trial, verdict
+from tests.unit.test_findings import MemoryFindings
+
+STREAM = Stream(
+    target="glm",
+    model="glm-5.3",
+    probe="canary",
+    shape="canary",
+    stratum="short/c1/cold/plain/pair",
+)
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def scrape(registry: CollectorRegistry) -> Samples:
+    families = text_string_to_metric_families(generate_latest(registry).decode())
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in families
+        for sample in family.samples
+        if not sample.name.endswith("_created")
+    }
+
+
+def total(samples: Samples, name: str, **labels: str) -> float:
+    wanted = set(labels.items())
+    found = [
+        value for (n, has), value in samples.items() if n == f"davylamp_{name}" and wanted <= has
+    ]
+    assert found, f"no series of {name} with {labels}"
+    return sum(found)
+
+
+def sink() -> tuple[PrometheusSink, CollectorRegistry]:
+    registry = CollectorRegistry()
+    return PrometheusSink(registry, "test"), registry
+
+
+def test_every_class_of_a_known_stream_is_there_at_zero() -> None:
+    prometheus, registry = sink()
+    prometheus.initialise([STREAM], signals=["FOREIGN"])
+    samples = scrape(registry)
+    for name in ("exchanges_total", "verdicts_total"):
+        for each in VerdictClass:
+            assert total(samples, name, target="glm", **{"class": each.label}) == 0
+        for outcome in Outcome:
+            assert total(samples, name, target="glm", outcome=outcome.value) == 0
+    assert total(samples, "signals_total", signal="FOREIGN", status="fail") == 0
+    assert total(samples, "probe_last_success_timestamp_seconds", target="glm") == 0
+
+
+def test_a_verdict_makes_no_series_that_was_not_there_at_start() -> None:
+    prometheus, registry = sink()
+    prometheus.initialise([STREAM], signals=["FOREIGN", "NONCE"])
+    before = {key for key in scrape(registry) if "http_responses" not in key[0]}
+    prometheus.deliver(trial(1), verdict(1))
+    prometheus.deliver(trial(2), good(2))
+    new = {key for key in scrape(registry) if "http_responses" not in key[0]} - before
+    assert {name for name, _ in new} <= {
+        f"davylamp_probe_time_to_first_token_seconds{suffix}"
+        for suffix in ("_bucket", "_sum", "_count")
+    }
+
+
+def test_exchanges_count_once_each_and_only_if_scheduled() -> None:
+    prometheus, registry = sink()
+    prometheus.deliver(trial(1), verdict(1))
+    prometheus.deliver(trial(2), verdict(2, scheduled=False))
+    samples = scrape(registry)
+    assert total(samples, "exchanges_total", outcome="bad", **{"class": "LEAK"}) == 1
+    assert total(samples, "exchanges_total", outcome="good", **{"class": "none"}) == 1
+    assert total(samples, "exchanges_total") == 2
+    assert total(samples, "verdicts_total", outcome="bad", **{"class": "LEAK"}) == 2
+
+
+def test_codes_tokens_and_times_are_those_of_the_exchanges() -> None:
+    prometheus, registry = sink()
+    odd = exchange(2, http_status=799, response=None)
+    silent = exchange(3, http_status=None, response=None)
+    prometheus.deliver(replace(trial(1), exchanges=(*trial(1).exchanges, odd, silent)), verdict(1))
+    samples = scrape(registry)
+    for code in ("200", "400", "other", "none"):
+        assert total(samples, "probe_http_responses_total", code=code, part="victim") == 1
+    assert total(samples, "probe_tokens_total", direction="input") == 40
+    assert total(samples, "probe_duration_seconds_count", probe="canary") == 4
+    assert total(samples, "probe_duration_seconds_sum", probe="canary") == 6.0
+    assert total(samples, "probe_time_to_first_token_seconds_sum") == 1.0
+    at = verdict(1).decided_at.timestamp()
+    assert total(samples, "probe_last_run_timestamp_seconds") == at
+
+
+@pytest.mark.parametrize("outcome", [Outcome.ERROR, Outcome.INVALID])
+def test_what_could_not_be_judged_is_no_success(outcome: Outcome) -> None:
+    prometheus, registry = sink()
+    prometheus.initialise([STREAM])
+    prometheus.deliver(trial(1), good(1, outcome=outcome))
+    samples = scrape(registry)
+    assert total(samples, "probe_last_run_timestamp_seconds") > 0
+    assert total(samples, "probe_last_success_timestamp_seconds") == 0
+
+
+def test_gaps_are_replaced_target_by_target() -> None:
+    prometheus, registry = sink()
+    prometheus.set_not_probed("glm", [("boundary", "over", NotProbed.BUDGET)])
+    prometheus.set_not_probed("other", [("boundary", "over", NotProbed.FROZEN)])
+    prometheus.set_not_probed("glm", [("boundary", "under", NotProbed.NO_ANSWER)])
+    samples = scrape(registry)
+    assert total(samples, "not_probed", target="glm") == 1
+    assert total(samples, "not_probed", target="glm", stratum="under", reason="no_answer") == 1
+    assert total(samples, "not_probed", target="other", reason="frozen") == 1
+
+
+def test_the_sink_and_the_collector_export_exactly_the_conventions() -> None:
+    prometheus, registry = sink()
+    prometheus.initialise([STREAM], signals=["NONCE"])
+    prometheus.deliver(trial(1), verdict(1))
+    prometheus.set_not_probed("glm", [("boundary", "over", NotProbed.BUDGET)])
+    prometheus.set_schedule_lag("glm", 0.5)
+    prometheus.set_context("glm", "config", 4096)
+    prometheus.set_config_hash("old")
+    prometheus.set_config_hash("0a1b")
+    prometheus.add_cost("glm", 0.25)
+    registry.register(health())
+    found = {
+        family.name: {frozenset(s.labels) - {"le"} for s in family.samples}
+        for family in text_string_to_metric_families(generate_latest(registry).decode())
+    }
+    exported = {
+        metric.name.removesuffix("_total") if metric.kind is MetricKind.COUNTER else metric.name
+        for metric in METRICS
+    }
+    assert {name for name in found if not name.endswith("_created")} == exported
+    for metric in METRICS:
+        name = metric.name
+        labels = found.get(name) or found[name.removesuffix("_total")]
+        assert labels == {frozenset(label.value for label in metric.labels)}
+    assert total(scrape(registry), "config_hash_info") == 1
+
+
+def health() -> HealthCollector:
+    findings = Findings(MemoryFindings(), NOW)
+    findings.record(verdict(1))
+    return HealthCollector(
+        env="test",
+        targets=("glm",),
+        writer=lambda: WriterStats(
+            queued_rows=3,
+            written_rows=7,
+            failed_inserts=1,
+            dropped_rows={DropReason.QUEUE_FULL: 2},
+        ),
+        budgets=lambda: [Remaining(target="glm", kind="ordinary", tokens=25, ratio=0.25)],
+        findings=findings.list_open,
+    )
+
+
+def test_the_monitor_shows_its_own_state() -> None:
+    registry = CollectorRegistry()
+    registry.register(health())
+    samples = scrape(registry)
+    assert total(samples, "writer_queue_rows") == 3
+    assert total(samples, "writer_rows_total") == 7
+    assert total(samples, "writer_failed_inserts_total") == 1
+    assert total(samples, "writer_dropped_rows_total", reason="queue_full") == 2
+    assert total(samples, "writer_dropped_rows_total", reason="unwritable") == 0
+    assert total(samples, "probe_budget_remaining_ratio", budget="ordinary") == 0.25
+    assert total(samples, "findings_open", state="confirmed", **{"class": "LEAK"}) == 1
+    assert total(samples, "findings_open", **{"class": "CONTRACT"}) == 0
+
+
+def test_two_monitors_in_one_process_do_not_meet() -> None:
+    first, one = sink()
+    _, other = sink()
+    first.deliver(trial(1), verdict(1))
+    assert total(scrape(one), "verdicts_total") == 1
+    assert not [key for key in scrape(other) if key[0] == f"{conventions.PREFIX}verdicts_total"]

@@ -1,0 +1,40 @@
+"""Names, and the page made of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from monitor.conventions import METRICS, OUTCOME_CLASSES, MetricKind, code_label, metrics_page
+from monitor.model import Outcome, VerdictClass
+
+PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+
+def test_the_page_is_fresh() -> None:
+    assert PAGE.read_text("utf-8") == metrics_page(), (
+        "run: python -m monitor.conventions > docs/metrics.md"
+    )
+
+
+def test_names_follow_the_rules_of_prometheus() -> None:
+    assert len({metric.name for metric in METRICS}) == len(METRICS)
+    for metric in METRICS:
+        assert re.fullmatch(r"davylamp_[a-z0-9_]+", metric.name)
+        assert metric.name.endswith("_total") == (metric.kind is MetricKind.COUNTER)
+        assert bool(metric.buckets) == (metric.kind is MetricKind.HISTOGRAM)
+        assert metric.labels[0] == "env"
+        assert metric.help.endswith(".")
+
+
+def test_every_class_and_outcome_has_a_pair() -> None:
+    assert {outcome for outcome, _ in OUTCOME_CLASSES} == set(Outcome)
+    assert {each for _, each in OUTCOME_CLASSES} == set(VerdictClass)
+
+
+def test_a_target_cannot_make_code_labels() -> None:
+    labels = {code_label(code) for code in range(-1000, 100_000)}
+    assert len(labels) < 80
+    assert code_label(None) == "none"
+    assert code_label(200) == "200"
+    assert code_label(799) == "other"

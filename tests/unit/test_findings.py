@@ -1,0 +1,290 @@
+"""One fault, one finding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.errors import UsageError
+from monitor.findings import (
+    Finding,
+    Findings,
+    FindingState,
+    StoredFindings,
+    from_row,
+    to_row,
+)
+from monitor.model import Outcome, Signal, Status, Verdict, VerdictClass
+from monitor.store import open_store
+from tests.unit.store.samples import NOW, good, verdict
+
+FRESH = count()
+OPENING = [each for each in VerdictClass if each > VerdictClass.WRONG]
+
+
+class MemoryFindings:
+    """A store of findings that keeps every version."""
+
+    def __init__(self) -> None:
+        self.saved: list[Finding] = []
+
+    def load(self, since: datetime) -> list[Finding]:
+        latest = {finding.id: finding for finding in self.saved}
+        return [f for f in latest.values() if f.is_open or f.first_seen >= since]
+
+    def save(self, finding: Finding) -> None:
+        self.saved.append(finding)
+
+
+def bad(
+    verdict_class: VerdictClass, stratum: str = "s1", shape: str = "canary", target: str = "glm"
+) -> Verdict:
+    return verdict(
+        next(FRESH), target, verdict_class=verdict_class, stratum=stratum, shape=shape, probe=shape
+    )
+
+
+def suspect(code: str = "FOREIGN", stratum: str = "s1", shape: str = "canary") -> Verdict:
+    flag = Signal(code=code, variant="partial", status=Status.FAIL, exchange=0)
+    return good(
+        next(FRESH),
+        verdict_class=VerdictClass.SUSPECT,
+        signals=(flag,),
+        stratum=stratum,
+        shape=shape,
+    )
+
+
+def findings(store: MemoryFindings | None = None) -> Findings:
+    return Findings(store or MemoryFindings(), NOW)
+
+
+@pytest.mark.parametrize("verdict_class", OPENING)
+def test_a_bad_verdict_opens_a_confirmed_finding(verdict_class: VerdictClass) -> None:
+    opened = findings().record(bad(verdict_class))
+    assert opened is not None
+    assert opened.verdict_class is verdict_class
+    assert opened.state is FindingState.CONFIRMED
+    assert opened.id.startswith("F-")
+    assert len(opened.id) == 10
+    assert (opened.count, len(opened.trials)) == (1, 1)
+
+
+def test_the_id_is_the_same_whenever_the_first_verdict_is() -> None:
+    first = bad(VerdictClass.LEAK)
+    one, other = findings().record(first), findings().record(first)
+    assert one is not None
+    assert other is not None
+    assert one.id == other.id
+
+
+@pytest.mark.parametrize("outcome", [Outcome.GOOD, Outcome.ERROR, Outcome.INVALID])
+def test_what_is_not_bad_opens_none(outcome: Outcome) -> None:
+    assert findings().record(good(1, outcome=outcome)) is None
+
+
+def test_wrong_alone_opens_none_but_joins_its_stratum() -> None:
+    book = findings()
+    assert book.record(bad(VerdictClass.WRONG)) is None
+    opened = book.record(bad(VerdictClass.CONTRACT))
+    joined = book.record(bad(VerdictClass.WRONG))
+    assert opened is not None
+    assert joined is not None
+    assert (joined.id, joined.count) == (opened.id, 2)
+    assert joined.verdict_class is VerdictClass.CONTRACT
+
+
+def test_the_class_is_raised_in_place() -> None:
+    book = findings()
+    opened = book.record(bad(VerdictClass.CONTRACT))
+    raised = book.record(bad(VerdictClass.LEAK))
+    after = book.record(bad(VerdictClass.CORRUPT))
+    assert opened is not None
+    assert raised is not None
+    assert after is not None
+    assert opened.id == raised.id == after.id
+    assert after.verdict_class is VerdictClass.LEAK
+    assert len(book.list_open()) == 1
+
+
+@pytest.mark.parametrize("root_class", [VerdictClass.LEAK, VerdictClass.CROSSED])
+def test_other_strata_of_the_shape_become_children(root_class: VerdictClass) -> None:
+    book = findings()
+    root = book.record(bad(root_class, "s1"))
+    child = book.record(bad(VerdictClass.LEAK, "s2"))
+    assert root is not None
+    assert child is not None
+    assert child.id == root.id
+    assert (child.stratum, child.children, child.count) == ("s1", ("s2",), 2)
+
+
+def test_another_shape_opens_its_own_even_in_the_same_cell() -> None:
+    book = findings()
+    book.record(bad(VerdictClass.LEAK, "s1", "canary"))
+    book.record(bad(VerdictClass.LEAK, "s1", "tenant"))
+    book.record(bad(VerdictClass.LEAK, "s2", "prefix"))
+    assert len(book.list_open("glm")) == 3
+
+
+def test_another_target_opens_its_own() -> None:
+    book = findings()
+    book.record(bad(VerdictClass.LEAK, target="glm"))
+    book.record(bad(VerdictClass.LEAK, target="qwen"))
+    assert [len(book.list_open(target)) for target in ("glm", "qwen", "none")] == [1, 1, 0]
+
+
+def test_no_children_without_a_leak_and_no_wrong_children() -> None:
+    book = findings()
+    book.record(bad(VerdictClass.CONTRACT, "s1"))
+    book.record(bad(VerdictClass.CONTRACT, "s2"))
+    assert len(book.list_open()) == 2
+    book.record(bad(VerdictClass.LEAK, "s3"))
+    assert book.record(bad(VerdictClass.WRONG, "s4")) is None
+
+
+def test_foreign_parts_are_reviewed_at_most_twice_a_stratum_a_day() -> None:
+    store = MemoryFindings()
+    book = findings(store)
+    for _ in range(2):
+        opened = book.record(suspect())
+        assert opened is not None
+        assert opened.state is FindingState.NEEDS_REVIEW
+        joined = book.record(suspect())
+        assert joined is not None
+        assert joined.id == opened.id
+        book.dismiss(opened.id, "ann", "chance", NOW)
+    assert book.record(suspect()) is None
+    assert findings(store).record(suspect()) is None, "a restart forgets nothing"
+    assert book.record(suspect("ENTITY", "s2")) is not None
+    tomorrow = replace(suspect(), decided_at=NOW + timedelta(days=1))
+    assert book.record(tomorrow) is not None
+
+
+def test_other_suspicions_are_only_counted() -> None:
+    assert findings().record(suspect("BOUNDARY")) is None
+
+
+def test_proof_confirms_what_was_in_review() -> None:
+    book = findings()
+    book.record(suspect())
+    proven = book.record(bad(VerdictClass.LEAK))
+    assert proven is not None
+    assert proven.state is FindingState.CONFIRMED
+    assert proven.opened_class is VerdictClass.SUSPECT
+
+
+def test_an_open_leak_freezes_its_shape_until_it_is_resolved() -> None:
+    book = findings()
+    leak = book.record(bad(VerdictClass.LEAK, shape="tenant"))
+    book.record(bad(VerdictClass.CROSSED, shape="burst"))
+    assert leak is not None
+    assert book.frozen_shapes("glm") == {"tenant": leak.id}
+    assert book.frozen_shapes("qwen") == {}
+    resolved = book.resolve(leak.id, "ann", "engine upgraded", NOW)
+    assert (resolved.state, resolved.who) == (FindingState.RESOLVED, "ann")
+    assert resolved.why == "2026-11-02T12:30:15Z engine upgraded"
+    assert book.frozen_shapes("glm") == {}
+
+
+def test_after_it_is_closed_the_same_fault_opens_another() -> None:
+    book = findings()
+    first = book.record(bad(VerdictClass.LEAK))
+    assert first is not None
+    book.resolve(first.id, "ann", "done", NOW)
+    second = book.record(bad(VerdictClass.LEAK))
+    assert second is not None
+    assert second.id != first.id
+
+
+def test_only_open_findings_can_be_decided() -> None:
+    book = findings()
+    with pytest.raises(UsageError, match="F-NOTHING: no open finding has this id"):
+        book.confirm("F-NOTHING", "ann", "because", NOW)
+    opened = book.record(suspect())
+    assert opened is not None
+    assert book.confirm(opened.id, "ann", "seen", NOW).state is FindingState.CONFIRMED
+    book.dismiss(opened.id, "ann", "no", NOW)
+    with pytest.raises(UsageError):
+        book.resolve(opened.id, "ann", "again", NOW)
+
+
+def test_a_finding_is_confirmed_at_most_twice() -> None:
+    store = MemoryFindings()
+    opened = findings(store).record(bad(VerdictClass.LEAK))
+    assert opened is not None
+    assert findings(store).claim_confirmation(opened.id)
+    book = findings(store)
+    assert book.claim_confirmation(opened.id)
+    assert not book.claim_confirmation(opened.id)
+    assert not book.claim_confirmation("F-NOTHING")
+
+
+def test_the_same_trial_again_is_counted_once() -> None:
+    book = findings()
+    again = bad(VerdictClass.LEAK)
+    book.record(again)
+    recorded = book.record(again)
+    assert recorded is not None
+    assert recorded.count == 1
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from([each for each in VerdictClass if each is not VerdictClass.NONE]),
+        st.sampled_from(["s1", "s2", "s3"]),
+        st.sampled_from(["canary", "tenant"]),
+        st.sampled_from(["record", "record", "record", "resolve", "restart"]),
+    ),
+    max_size=40,
+)
+
+
+@given(STEPS)
+def test_never_two_open_findings_of_one_stratum_and_no_class_ever_sinks(
+    steps: list[tuple[VerdictClass, str, str, str]],
+) -> None:
+    store = MemoryFindings()
+    book = findings(store)
+    for verdict_class, stratum, shape, action in steps:
+        if action == "restart":
+            book = findings(store)
+        elif action == "resolve" and book.list_open():
+            book.resolve(book.list_open()[0].id, "ann", "done", NOW)
+        elif verdict_class is VerdictClass.SUSPECT:
+            book.record(suspect("FOREIGN", stratum, shape))
+        else:
+            book.record(bad(verdict_class, stratum, shape))
+        places = Counter((f.target, f.shape, f.stratum) for f in book.list_open())
+        assert set(places.values()) <= {1}
+    worst: dict[str, VerdictClass] = {}
+    versions: dict[str, int] = {}
+    for saved in store.saved:
+        assert saved.verdict_class >= worst.get(saved.id, VerdictClass.NONE)
+        assert saved.version == versions.get(saved.id, 0) + 1
+        worst[saved.id], versions[saved.id] = saved.verdict_class, saved.version
+
+
+def test_findings_survive_a_restart(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store") as store:
+        book = Findings(StoredFindings(store.writer, store.reader), NOW)
+        book.record(bad(VerdictClass.LEAK, "s1"))
+        book.record(bad(VerdictClass.LEAK, "s2"))
+        closed = book.record(bad(VerdictClass.CONTRACT, shape="burst"))
+        assert closed is not None
+        book.resolve(closed.id, "ann", "done", NOW)
+        before = book.list_open()
+    with open_store(tmp_path / "store") as store:
+        book = Findings(StoredFindings(store.writer, store.reader), NOW + timedelta(days=3))
+        assert book.list_open() == before
+        assert [row.id for row in store.reader.open_findings("glm")] == [before[0].id]
+        row = store.reader.finding(closed.id)
+        assert row is not None
+        assert from_row(row).state is FindingState.RESOLVED
+        assert to_row(from_row(row)) == row
