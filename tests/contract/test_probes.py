@@ -1,0 +1,137 @@
+"""Every probe, whatever its shape, keeps the same promises."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from monitor.conventions import MAX_STRATA_PER_PROBE
+from monitor.history import History
+from monitor.model import Outcome, Verdict, VerdictClass
+from monitor.planning import PROFILES, plan_pass, profile_choices
+from monitor.probes import PROBES
+from monitor.probes.base import Impossible, Probe, TargetView, TenantView, TokenLimit, TrialPlan
+from tests.builders import Bench
+from tests.fakes.session import CHARACTERS_PER_TOKEN, FakeSession, perfect
+from monitor.prompts import load_suites, shipped_folder
+
+GOLDEN = load_suites(shipped_folder())
+TENANTS = tuple(TenantView(name=f"tenant-{c}", isolation=f"tenant-{c}") for c in "abc")
+VIEW = TargetView(
+    name="glm",
+    model="glm-5.3",
+    tenants=TENANTS,
+    limits=(TokenLimit(tokens=4096, source="v1_models.max_model_len"),),
+    golden=GOLDEN,
+)
+ALL = list(PROBES.values())
+
+
+def planned(probe: Probe, view: TargetView = VIEW, profile: str = "standard") -> list[TrialPlan]:
+    params = probe.params.model_validate(probe.presets.get(profile, {}))
+    return [p for p in probe.plan(view, params, Random(3)) if isinstance(p, TrialPlan)]
+
+
+def judged(probe: Probe, plan: TrialPlan, answer=perfect, view: TargetView = VIEW) -> Verdict:
+    bench = Bench()
+    session = FakeSession(bench=bench, plan=plan, target=view, answer=answer)
+    asyncio.run(probe.run(plan, session))
+    exchanges = sorted(session.exchanges, key=lambda e: e.index)
+    golden = {prompt.name: prompt for prompt in GOLDEN}
+    history = History(registry=bench.registry, golden=golden)
+    return bench.judge(
+        *exchanges, history=history, probe=plan.probe, shape=plan.shape, stratum=plan.stratum
+    )
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_plan_states_price_stratum_and_purpose(probe: Probe, profile: str) -> None:
+    plans = planned(probe, profile=profile)
+    assert plans
+    assert len({plan.stratum for plan in plans}) <= MAX_STRATA_PER_PROBE
+    for plan in plans:
+        assert 0 < plan.price.refused_tokens <= plan.price.answered_tokens
+        assert len(plan.stratum.split("/")) == 5
+        assert plan.purpose
+        assert (plan.probe, plan.shape) == (probe.name, probe.shape)
+
+
+@pytest.mark.parametrize(
+    "probe", [p for p in ALL if p.name != "golden"], ids=lambda probe: probe.name
+)
+def test_a_model_that_does_what_it_is_asked_is_good(probe: Probe) -> None:
+    for plan in planned(probe):
+        verdict = judged(probe, plan)
+        over = "over-" in plan.stratum
+        assert verdict.outcome is (Outcome.BAD if over else Outcome.GOOD), verdict.reason
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+def test_an_answer_about_something_else_is_bad(probe: Probe) -> None:
+    for plan in planned(probe):
+        verdict = judged(probe, plan, lambda request, expectation: "Dear Sir, your parcel is late.")
+        assert verdict.outcome is Outcome.BAD
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+def test_another_tenants_marker_in_any_answer_is_a_leak(probe: Probe) -> None:
+    for plan in planned(probe):
+        bench = Bench()
+        foreign = bench.mint("tenant-z", trial="trial-of-another")
+        session = FakeSession(
+            bench=bench, plan=plan, target=VIEW, answer=lambda r, e: f"{perfect(r, e)} {foreign}"
+        )
+        asyncio.run(probe.run(plan, session))
+        assert bench.judge(*session.exchanges).verdict_class is VerdictClass.LEAK
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+def test_spending_stays_within_the_stated_price(probe: Probe) -> None:
+    for plan in planned(probe):
+        session = FakeSession(bench=Bench(), plan=plan, target=VIEW)
+        asyncio.run(probe.run(plan, session))
+        asked = sum(len(e.request.text()) for e in session.exchanges) / CHARACTERS_PER_TOKEN
+        assert asked <= plan.price.answered_tokens * 1.05
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+def test_each_exchange_has_its_own_nonce_and_asks_once(probe: Probe) -> None:
+    for plan in planned(probe):
+        session = FakeSession(bench=Bench(), plan=plan, target=VIEW)
+        asyncio.run(probe.run(plan, session))
+        nonces = [e.expectation.nonce for e in session.exchanges]
+        assert len(set(nonces)) == len(nonces) == session.opened
+        for exchange in session.exchanges:
+            assert exchange.expectation.nonce in exchange.request.text()
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+def test_with_one_tenant_and_no_limit_it_plans_or_says_why_not(probe: Probe) -> None:
+    alone = replace(VIEW, tenants=TENANTS[:1], limits=(), golden=())
+    params = probe.params()
+    plans = probe.plan(alone, params, Random(1))
+    assert plans
+    for plan in plans:
+        if isinstance(plan, Impossible):
+            assert plan.reason
+        else:
+            asyncio.run(
+                probe.run(plan, FakeSession(bench=Bench(), plan=plan, target=alone))
+            )
+
+
+def test_quick_asks_over_each_limit_with_a_donor_and_a_little_of_every_probe() -> None:
+    plan = plan_pass(VIEW, profile_choices("quick"), rng=Random(1))
+    assert {trial.probe for trial in plan.trials} == set(PROBES)
+    over = [t for t in plan.trials if t.stratum.startswith("over-4096/")]
+    assert len(over) == 1
+    assert over[0].arguments["donor"] != over[0].arguments["victim"]
+
+
+def test_quick_on_a_context_of_4096_costs_less_than_20000_input_tokens() -> None:
+    plan = plan_pass(VIEW, profile_choices("quick"), rng=Random(1))
+    assert sum(trial.price.answered_tokens for trial in plan.trials) < 20_000
