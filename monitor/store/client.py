@@ -78,7 +78,12 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
     if location.url is None:
         where = {"interface": "chdb", "path": str(location.path)}
     else:
-        where = {"dsn": location.url, "password": location.password}
+        # Without a session the server lets several threads ask at once.
+        where = {
+            "dsn": location.url,
+            "password": location.password,
+            "autogenerate_session_id": False,
+        }
     settings = {"readonly": 1} if read_only else {}
     try:
         raw = clickhouse_connect.get_client(**where, tz_mode="aware", settings=settings)

@@ -31,12 +31,13 @@ def test_good_verdicts_say_nothing(lines: pytest.LogCaptureFixture) -> None:
 
 def test_a_bad_verdict_is_one_line_with_codes_and_ids(lines: pytest.LogCaptureFixture) -> None:
     text_sink().deliver(trial(1), verdict(1, finding="F-12345678"))
-    assert lines.messages == [
+    expected = (
         "event=verdict at=2026-11-02T12:30:18.250+00:00 target=glm probe=canary "
         "stratum=short/c1/cold/plain/pair outcome=bad class=LEAK "
         'reason="the answer carries another tenant\'s text, proven" '
         "signals=FOREIGN:other_tenant finding=F-12345678 trial=trial-glm-1 verdict=verdict-glm-1"
-    ]
+    )
+    assert lines.messages == [expected]
     assert lines.records[0].levelno == logging.ERROR
 
 

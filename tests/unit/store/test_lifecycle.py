@@ -142,7 +142,7 @@ def test_a_bad_location_is_refused(location: Location, message: str) -> None:
 
 
 def test_a_password_is_not_shown() -> None:
-    assert "hidden" not in repr(Location(url="http://host", password="hidden"))
+    assert "hidden" not in repr(Location(url="http://host", password="hidden"))  # noqa: S106
 
 
 def test_a_server_store_needs_a_key() -> None:

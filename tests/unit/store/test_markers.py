@@ -34,11 +34,12 @@ def test_a_registry_is_the_same_after_a_restart(store: Store) -> None:
     for entry in store.markers.load():
         registry.restore(entry)
     for marker in markers:
-        entry = registry.entry(marker.id)
-        assert entry is not None
-        assert entry.owner == marker.owner
-        assert entry.groups == tuple(marker.text.split("-"))
-        assert (entry.minted_at, entry.expires_at) == (marker.minted_at, marker.expires_at)
+        found_entry = registry.entry(marker.id)
+        assert found_entry is not None
+        assert found_entry.owner == marker.owner
+        assert found_entry.groups == tuple(marker.text.split("-"))
+        assert found_entry.minted_at == marker.minted_at
+        assert found_entry.expires_at == marker.expires_at
         found = registry.with_part(2, marker.text.split("-")[2])
         assert marker.id in [each.id for each in found]
 

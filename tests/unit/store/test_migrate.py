@@ -42,7 +42,7 @@ def test_a_new_migration_is_applied_once(store: Store) -> None:
     extra = Migration(
         version=number,
         name=f"{number:04}_extra.sql",
-        sql="-- one; two\nCREATE TABLE IF NOT EXISTS extra (a Int8) ENGINE = MergeTree\nORDER BY a;\n",
+        sql="-- a; b\nCREATE TABLE IF NOT EXISTS extra (a Int8) ENGINE = MergeTree\nORDER BY a;\n",
     )
     plan = (*shipped(), extra)
     assert store.writer.run(lambda client: migrate(client, plan)) == (number,)

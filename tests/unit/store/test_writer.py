@@ -201,7 +201,7 @@ def test_nothing_is_lost_between_many_threads() -> None:
         threads = [
             threading.Thread(
                 target=lambda n=n: [writer.put(rows(1, n * 50 + i)) for i in range(50)]
-            )  # type: ignore[misc]
+            )
             for n in range(8)
         ]
         for thread in threads:

@@ -1,0 +1,118 @@
+"""A ClickHouse server for tests: the HTTP interface, as far as the client uses it, over chDB.
+
+Run as ``python -m tests.unit.store.gateway DIRECTORY``; prints its port. It knows one user,
+``default`` with the password ``gateway``.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import chdb
+
+PASSWORD = "gateway"  # noqa: S105 - of a server that lives for one test
+_FORMAT = re.compile(r"FORMAT\s+(\w+)\s*;?\s*$", re.IGNORECASE)
+_INSERT = re.compile(rb"(INSERT INTO .+?) FORMAT (\w+)\n", re.IGNORECASE | re.DOTALL)
+
+
+class Engine:
+    """chDB behind one lock, with a connection that may write and one that may not."""
+
+    def __init__(self, directory: str) -> None:
+        self._lock = threading.Lock()
+        connect: Any = chdb.connect
+        self._connections = {each: connect(directory) for each in (False, True)}
+        self._connections[True].query("SET readonly = 1")
+
+    def query(self, sql: str, parameters: dict[str, str], *, read_only: bool) -> tuple[bytes, str]:
+        """Return a result and its format."""
+        named = _FORMAT.search(sql)
+        form = named.group(1) if named else "TabSeparated"
+        with self._lock:
+            found = self._connections[read_only].query(sql, form, params=parameters)
+            return bytes(found.bytes() or b""), form
+
+    def insert(self, head: str, form: str, data: bytes, *, read_only: bool) -> None:
+        """Write a block that came as the tail of a request."""
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            sql = f"{head} FROM INFILE '{file.name}' FORMAT {form}"
+            with self._lock:
+                self._connections[read_only].query(sql)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Speaks the HTTP interface."""
+
+    engine: Engine
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        """Answer one statement."""
+        expected = "Basic " + base64.b64encode(f"default:{PASSWORD}".encode()).decode()
+        asked = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
+        body = self._body()
+        if self.headers.get("Authorization") != expected:
+            self._say(401, b"Code: 516. DB::Exception: Authentication failed", "")
+            return
+        try:
+            self._say(200, *self._answer(asked, body))
+        except RuntimeError as error:
+            self._say(500, str(error).encode(), "")
+
+    def _answer(self, asked: dict[str, str], body: bytes) -> tuple[bytes, str]:
+        read_only = asked.get("readonly") == "1"
+        insert = _INSERT.match(body)
+        if insert:
+            head, form = insert.group(1).decode(), insert.group(2).decode()
+            self.engine.insert(head, form, body[insert.end() :], read_only=read_only)
+            return b"", ""
+        sql = "\n".join(part for part in (asked.get("query", ""), body.decode()) if part)
+        parameters = {k[6:]: v for k, v in asked.items() if k.startswith("param_")}
+        return self.engine.query(sql, parameters, read_only=read_only)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        chunks = []
+        while size := int(self.rfile.readline(), 16):
+            chunks.append(self.rfile.read(size))
+            self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(chunks)
+
+    def _say(self, status: int, body: bytes, form: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-ClickHouse-Timezone", "UTC")
+        if form and body:
+            self.send_header("X-ClickHouse-Format", form)
+        if status != 200:
+            self.send_header("X-ClickHouse-Exception-Code", "1")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Stay quiet."""
+
+
+def serve(directory: str) -> None:
+    """Serve until killed."""
+    os.makedirs(directory, exist_ok=True)  # noqa: PTH103
+    handler = type("BoundHandler", (Handler,), {"engine": Engine(directory)})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    print(server.server_port, flush=True)  # noqa: T201 - how the test learns it
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
