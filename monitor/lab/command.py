@@ -1,0 +1,116 @@
+"""The command line of the lab: start, say where, stay until told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import socket
+import sys
+
+import uvicorn
+
+from monitor.lab.mechanisms.catalogue import (
+    MECHANISMS,
+    UnknownMechanismError,
+    assemble,
+    parse_sets,
+)
+from monitor.lab.server import application
+from monitor.lab.service import Service
+from monitor.lab.settings import (
+    MAX_CONTEXT_TOKENS,
+    MIN_CONTEXT_TOKENS,
+    LabSettings,
+    Mode,
+)
+
+TENANTS = ("tenant-a", "tenant-b", "tenant-c")
+_LOOPBACK = ("127.0.0.1", "localhost")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the lab; return an exit code."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.list_faults:
+        _list()
+        return 0
+    try:
+        values = parse_sets(options.set)
+        settings, steps = assemble(_settings(options), options.fault, values, mode=options.mode)
+    except UnknownMechanismError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    serve(Service(settings, steps), options.host, options.port)
+    return 0
+
+
+def serve(service: Service, host: str, port: int) -> None:
+    """Listen, print one line of JSON, and answer until a signal comes."""
+    listener = socket.create_server((host, port), backlog=512)
+    bound = listener.getsockname()[1]
+    sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
+    sys.stdout.flush()
+    config = uvicorn.Config(application(service), log_level="warning", access_log=False)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def announcement(settings: LabSettings, host: str, port: int) -> dict[str, object]:
+    """Return what a client needs to know; nothing tells which faults are on."""
+    base = f"http://{host}:{port}"
+    return {
+        "url": f"{base}/v1",
+        "base": base,
+        "model": settings.model,
+        "context_tokens": settings.context_tokens,
+        "keys": dict(settings.keys),
+        "seed": settings.seed,
+    }
+
+
+def tenant_keys(seed: int) -> dict[str, str]:
+    """Return the API key of every tenant: a function of the seed."""
+    return {
+        name: "sk-lab-" + hashlib.sha256(f"{seed}/key/{name}".encode()).hexdigest()[:24]
+        for name in TENANTS
+    }
+
+
+def _settings(options: argparse.Namespace) -> LabSettings:
+    return LabSettings(
+        context_tokens=options.context, seed=options.seed, keys=tenant_keys(options.seed)
+    )
+
+
+def _context(text: str) -> int:
+    value = int(text)
+    if not MIN_CONTEXT_TOKENS <= value <= MAX_CONTEXT_TOKENS:
+        message = f"between {MIN_CONTEXT_TOKENS} and {MAX_CONTEXT_TOKENS}"
+        raise argparse.ArgumentTypeError(message)
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="davylamp lab", description="A simulated serving cluster with real faults."
+    )
+    parser.add_argument("--host", default="127.0.0.1", choices=_LOOPBACK)
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--fault", action="append", default=[], metavar="NAME")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME.PARAM=VALUE")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--context", type=_context, default=4096, metavar="TOKENS")
+    parser.add_argument("--mode", type=Mode, choices=list(Mode), default=None)
+    parser.add_argument("--list-faults", action="store_true")
+    return parser
+
+
+def _list() -> None:
+    for null, title in ((False, "Faults"), (True, "Nulls (peculiar, but not wrong)")):
+        sys.stdout.write(f"{title}\n")
+        for mechanism in MECHANISMS.values():
+            if mechanism.null is null:
+                params = ", ".join(f"{key}={value}" for key, value in mechanism.params.items())
+                suffix = f" [{params}]" if params else ""
+                sys.stdout.write(f"  {mechanism.name}: {mechanism.sentence}{suffix}\n")

@@ -1,0 +1,84 @@
+"""What the engine keeps of one request, and what it says about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from monitor.lab.prefix import Match
+from monitor.lab.template import Prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where an output token comes from.
+
+    ``kind`` is ``pages`` (copied from this slot) or ``weights`` (known by the model; the slot is
+    that of the question which called for it). ``writer`` is the request that wrote the slot.
+    """
+
+    kind: str
+    page: int
+    slot: int
+    writer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputToken:
+    """One generated token with its origin."""
+
+    token: int
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a request is not served: an HTTP status and the message of the error body."""
+
+    status: int
+    message: str
+    kind: str = "BadRequest"
+    by_scheduler: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Token counts as reported to the client."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Job:
+    """A request under way. Only the engine and its steps touch it; the responder never sees it."""
+
+    number: int
+    rid: str
+    prompt: Prompt
+    max_new_tokens: int
+    loaded: list[int] = field(default_factory=list)
+    refusal: Refusal | None = None
+    match: Match | None = None
+    prefill_table: list[int] = field(default_factory=list)
+    table: list[int] = field(default_factory=list)
+    read_table: list[int] = field(default_factory=list)
+    length: int = 0
+    reported_length: int | None = None
+    read_length: int = 0
+    stamp: int = -1
+    plan: list[OutputToken] = field(default_factory=list)
+    output: list[OutputToken] = field(default_factory=list)
+    pages_released: bool = False
+    finish_reason: str = ""
+    cancelled: bool = False
+
+    @property
+    def cached_tokens(self) -> int:
+        """Return how many prompt tokens the prefix cache says it supplied."""
+        return self.match.reported_tokens if self.match else 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Return the prompt length as the node in charge of usage knows it."""
+        return self.length if self.reported_length is None else self.reported_length

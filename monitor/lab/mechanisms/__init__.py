@@ -1,0 +1,1 @@
+"""Faults and nulls: each switches off or changes one step of serving."""

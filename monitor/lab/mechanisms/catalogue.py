@@ -1,0 +1,117 @@
+"""The table of all mechanisms, and how a choice of them becomes steps and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.mechanisms.batches import BATCH_CROSSED
+from monitor.lab.mechanisms.caches import (
+    PAGE_REUSED_EARLY,
+    PREFIX_KEY_SHORT,
+    PREFIX_TAIL_KEPT,
+    STALE_ANSWER,
+)
+from monitor.lab.mechanisms.nulls import NULLS
+from monitor.lab.mechanisms.outputs import (
+    EMPTY_ANSWER,
+    LOOPS,
+    MIXED_TOKENS,
+    SPECIAL_TOKENS_LEAK,
+    STOPS_EARLY,
+    USAGE_HALF,
+)
+from monitor.lab.mechanisms.overlength import OVERLENGTH_PLACEHOLDER
+from monitor.lab.mechanisms.prompts import FRONT_DROPPED, ROLE_DROPPED, TRUNCATE
+from monitor.lab.settings import LabSettings, Mode
+from monitor.lab.steps import Steps
+
+MECHANISMS: Mapping[str, Mechanism] = {
+    mechanism.name: mechanism
+    for mechanism in (
+        OVERLENGTH_PLACEHOLDER,
+        PREFIX_TAIL_KEPT,
+        BATCH_CROSSED,
+        FRONT_DROPPED,
+        EMPTY_ANSWER,
+        LOOPS,
+        PAGE_REUSED_EARLY,
+        PREFIX_KEY_SHORT,
+        ROLE_DROPPED,
+        STALE_ANSWER,
+        SPECIAL_TOKENS_LEAK,
+        MIXED_TOKENS,
+        STOPS_EARLY,
+        USAGE_HALF,
+        *NULLS,
+        TRUNCATE,
+    )
+}
+# "--set lab.prefill_share=0.65" sets a size of the lab itself.
+LAB = "lab"
+_LAB_PARAMS: Mapping[str, Value] = {
+    "prefill_share": 4.0,
+    "decode_share": 4.0,
+    "page_size": 16,
+    "max_batch": 32,
+}
+
+
+class UnknownMechanismError(ValueError):
+    """There is no mechanism or parameter of this name, or the value does not fit."""
+
+
+def parse_sets(sets: Sequence[str]) -> dict[str, dict[str, Value]]:
+    """Return the parameters in ``fault.param=value`` texts, typed as their defaults."""
+    found: dict[str, dict[str, Value]] = {}
+    for text in sets:
+        path, sign, raw = text.partition("=")
+        name, _, param = path.partition(".")
+        params = _LAB_PARAMS if name == LAB else _mechanism(name).params
+        if not sign or param not in params:
+            known = ", ".join(sorted(params)) or "none"
+            raise UnknownMechanismError(f"--set {text}: {name} has the parameters: {known}")
+        found.setdefault(name, {})[param] = _typed(text, raw, params[param])
+    return found
+
+
+def assemble(
+    settings: LabSettings,
+    names: Sequence[str],
+    values: Mapping[str, Mapping[str, Value]] | None = None,
+    *,
+    mode: Mode | None = None,
+) -> tuple[LabSettings, Steps]:
+    """Return the settings and steps of a lab with these mechanisms on."""
+    values = values or {}
+    steps = Steps()
+    changes: dict[str, Value] = {}
+    for name in names:
+        mechanism = _mechanism(name)
+        params = {**mechanism.params, **values.get(name, {})}
+        steps = mechanism.install(steps, params, Chance(seed=settings.seed, name=name))
+        changes |= mechanism.settings
+    changes |= values.get(LAB, {})
+    if mode is not None:
+        changes["mode"] = mode
+    if "mode" in changes:
+        changes["mode"] = Mode(changes["mode"])
+    return replace(settings, **changes), steps  # type: ignore[arg-type]
+
+
+def _mechanism(name: str) -> Mechanism:
+    if name not in MECHANISMS:
+        raise UnknownMechanismError(f"no fault or null is called {name!r}")
+    return MECHANISMS[name]
+
+
+def _typed(text: str, raw: str, default: Value) -> Value:
+    if isinstance(default, bool):
+        if raw.lower() not in {"true", "false"}:
+            raise UnknownMechanismError(f"--set {text}: true or false is wanted")
+        return raw.lower() == "true"
+    try:
+        return type(default)(raw)
+    except ValueError as error:
+        raise UnknownMechanismError(f"--set {text}: a number is wanted") from error

@@ -1,0 +1,149 @@
+"""Peculiarities of healthy services, which must not be taken for faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+
+from monitor.lab.jobs import Refusal
+from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.responder.draft import Draft, Origin, Piece, known
+from monitor.lab.steps import Gate, Steps
+
+_OPENINGS = ("", "Sure. ", "Certainly: ", "Here you are: ", "Of course.\n")
+_VOWELS, _CONSONANTS = "aiou", "bdfghjklmnprstvz"
+_CODE = re.compile(r"[a-z]{3,}(?:-[a-z]{3,})+")
+
+
+def _burst_429(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    refusal = Refusal(status=429, message="Too many requests.", kind="RateLimitError")
+    return _refuse_some(steps, params, chance, refusal)
+
+
+def _burst_5xx(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    refusal = Refusal(status=503, message="The service is overloaded.", kind="ServiceUnavailable")
+    return _refuse_some(steps, params, chance, refusal)
+
+
+def _refuse_some(
+    steps: Steps, params: Mapping[str, Value], chance: Chance, refusal: Refusal
+) -> Steps:
+    def gate(number: int) -> Gate:
+        # Requests are struck in runs, as when a limit or a node is hit.
+        struck = chance.hits(number // int(params["run"]), float(params["rate"]))
+        return Gate(refusal=refusal) if struck else steps.gate(number)
+
+    return replace(steps, gate=gate)
+
+
+def _slow(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    def gate(number: int) -> Gate:
+        longest = float(params["seconds"])
+        delay = chance.rng(number).uniform(longest / 2, longest)
+        return replace(steps.gate(number), delay_seconds=delay)
+
+    return replace(steps, gate=gate)
+
+
+def _in_stream(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    del params, chance
+    return replace(steps, refuse_in_stream=True)
+
+
+def _vary(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    def word(draft: Draft, number: int) -> Draft:
+        draft = steps.word(draft, number)
+        if not draft.plain or not chance.hits(number, float(params["rate"])):
+            return draft
+        return _opened(draft, chance.rng(-number).choice(_OPENINGS[1:]))
+
+    return replace(steps, word=word)
+
+
+def _space(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    del params, chance
+
+    def word(draft: Draft, number: int) -> Draft:
+        draft = steps.word(draft, number)
+        return draft if draft.call else _opened(draft, " ")
+
+    return replace(steps, word=word)
+
+
+def _opened(draft: Draft, opening: str) -> Draft:
+    at = draft.pieces[0].at if draft.pieces else 0
+    return replace(draft, pieces=(known(opening, at), *draft.pieces))
+
+
+def _mistype(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    def word(draft: Draft, number: int) -> Draft:
+        draft = steps.word(draft, number)
+        rng = chance.rng(number)
+        pieces = tuple(_mistyped(piece, float(params["rate"]), rng) for piece in draft.pieces)
+        return replace(draft, pieces=pieces)
+
+    return replace(steps, word=word)
+
+
+def _mistyped(piece: Piece, rate: float, rng: Random) -> Piece:
+    if piece.origin is not Origin.PAGES or not _CODE.fullmatch(piece.text) or rng.random() >= rate:
+        return piece
+    places = [place for place, letter in enumerate(piece.text) if letter.isalpha()]
+    place = rng.choice(places)
+    kind = _VOWELS if piece.text[place] in _VOWELS else _CONSONANTS
+    letter = rng.choice([other for other in kind if other != piece.text[place]])
+    return replace(piece, text=piece.text[:place] + letter + piece.text[place + 1 :])
+
+
+NULLS = (
+    Mechanism(
+        name="burst_429",
+        sentence="Some runs of requests are turned away with 429.",
+        install=_burst_429,
+        null=True,
+        params={"rate": 0.2, "run": 3},
+    ),
+    Mechanism(
+        name="burst_5xx",
+        sentence="Some runs of requests fail with 503.",
+        install=_burst_5xx,
+        null=True,
+        params={"rate": 0.1, "run": 3},
+    ),
+    Mechanism(
+        name="slow",
+        sentence="Every answer is late.",
+        install=_slow,
+        null=True,
+        params={"seconds": 0.4},
+    ),
+    Mechanism(
+        name="in_stream_refusal",
+        sentence="In streams, the scheduler's refusal comes as an error event after the 200.",
+        install=_in_stream,
+        null=True,
+        settings={"prefill_share": 0.65},
+    ),
+    Mechanism(
+        name="nondeterminism",
+        sentence="The same prompt gets the same right answer in different words.",
+        install=_vary,
+        null=True,
+        params={"rate": 0.7},
+    ),
+    Mechanism(
+        name="leading_space",
+        sentence="Every answer begins with a space.",
+        install=_space,
+        null=True,
+    ),
+    Mechanism(
+        name="copy_typos",
+        sentence="One copied code in a hundred has one letter wrong, a vowel for a vowel.",
+        install=_mistype,
+        null=True,
+        params={"rate": 0.01},
+    ),
+)

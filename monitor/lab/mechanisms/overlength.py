@@ -1,0 +1,38 @@
+"""A refused prompt becomes a one-token placeholder instead of leaving the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from monitor.lab.jobs import Job
+from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.steps import Steps
+
+
+def _install(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    del chance
+
+    def let_the_placeholder_pass(job: Job) -> bool:
+        # Decode was told the full length before the refusal, and keeps pages for all of it.
+        if params["usage"] == "prefill":
+            job.reported_length = len(job.loaded)
+        return False
+
+    return replace(
+        steps,
+        retire_refused=let_the_placeholder_pass,
+        gateway_shows_nodes=bool(params["expose_nodes"]),
+    )
+
+
+OVERLENGTH_PLACEHOLDER = Mechanism(
+    name="overlength_placeholder",
+    sentence=(
+        "A prompt that the prefill pool cannot hold is not refused: a one-token placeholder is "
+        "computed in its place, and decode answers from pages nobody wrote."
+    ),
+    install=_install,
+    params={"usage": "decode", "expose_nodes": False},
+    settings={"mode": "pd", "prefill_share": 0.65, "decode_share": 4.0},
+)

@@ -1,0 +1,59 @@
+"""Faults on the way into the model: fronts dropped, roles dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.steps import Steps
+from monitor.lab.template import Chat, Prompt
+
+
+def _drop_front(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    del chance
+
+    def load(prompt: Prompt, room: int) -> list[int]:
+        limit = int(params["num_ctx"]) or room // 2
+        if len(prompt.tokens) <= limit:
+            return prompt.tokens
+        head = prompt.tokens[: prompt.head_tokens] if params["keep_system"] else []
+        # A system message larger than the room is cut like everything else.
+        head = head if len(head) < limit // 2 else []
+        return head + prompt.tokens[-(limit - len(head)) :]
+
+    return replace(steps, load=load)
+
+
+def _drop_roles(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+    del params, chance
+
+    def template(chat: Chat) -> Chat:
+        left = tuple(m for m in chat.messages if m.role not in {"system", "developer"})
+        return replace(chat, messages=left or chat.messages)
+
+    return replace(steps, template=template)
+
+
+_FRONT = {"num_ctx": 0, "keep_system": True}
+FRONT_DROPPED = Mechanism(
+    name="front_dropped",
+    sentence=(
+        "A prompt longer than num_ctx loses its front without a word, and the reported prompt "
+        "tokens stay at num_ctx (0 means half the context)."
+    ),
+    install=_drop_front,
+    params=_FRONT,
+)
+TRUNCATE = Mechanism(
+    name="truncate",
+    sentence="The same cut as front_dropped, but wanted and documented by the operator.",
+    install=_drop_front,
+    null=True,
+    params=_FRONT,
+)
+ROLE_DROPPED = Mechanism(
+    name="role_dropped",
+    sentence="The chat template leaves system messages out.",
+    install=_drop_roles,
+)

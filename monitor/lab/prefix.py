@@ -1,0 +1,132 @@
+"""The prefix cache: a tree of full pages, shared by all tenants, least recently used out first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from monitor.lab.pages import PagePool, split_pages
+
+PageKey = Callable[[tuple[int, ...]], Hashable]
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    page: int
+    parent: _Node | None
+    key: Hashable
+    children: dict[Hashable, _Node] = field(default_factory=dict)
+    used: int = 0
+    readers: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """Cached pages a request may read, and how many tokens the cache says it found."""
+
+    pages: list[int]
+    nodes: list[_Node]
+    reported_tokens: int
+
+
+class PrefixCache:
+    """Keeps the pages of finished requests until somebody needs the room."""
+
+    def __init__(self, pool: PagePool, page_key: PageKey, *, trims: bool = True) -> None:
+        self._pool = pool
+        self._page_key = page_key
+        self._trims = trims
+        self._root = _Node(page=-1, parent=None, key=None)
+        self._clock = 0
+        self._count = 0
+
+    @property
+    def evictable_pages(self) -> int:
+        """Return how many pages are cached (those being read included)."""
+        return self._count
+
+    def match(self, tokens: list[int]) -> Match:
+        """Return the longest cached beginning, and hold it for the caller.
+
+        At least one token is always left to compute.
+        """
+        self._clock += 1
+        limit = (len(tokens) - 1) // self._pool.page_size
+        nodes = self._walk(split_pages(tokens, self._pool.page_size)[:limit])
+        common = len(nodes)
+        if not self._trims and nodes:
+            nodes += _tail(nodes[-1], limit - common)
+        for node in nodes:
+            node.used = self._clock
+            node.readers += 1
+        return Match(
+            pages=[node.page for node in nodes],
+            nodes=nodes,
+            reported_tokens=common * self._pool.page_size,
+        )
+
+    def release(self, match: Match) -> None:
+        """Stop holding the pages of a match."""
+        for node in match.nodes:
+            node.readers -= 1
+
+    def insert(self, table: list[int], length: int) -> list[int]:
+        """Keep the full pages of a block table; return the pages the cache did not take."""
+        self._clock += 1
+        node, spare = self._root, []
+        full = length // self._pool.page_size
+        for page in table[:full]:
+            key = self._page_key(self._pool.page_tokens(page))
+            child = node.children.get(key)
+            if child is None:
+                child = _Node(page=page, parent=node, key=key)
+                node.children[key] = child
+                self._count += 1
+            elif child.page != page:
+                spare.append(page)
+            child.used = self._clock
+            node = child
+        return spare + table[full:]
+
+    def make_room(self, wanted: int) -> None:
+        """Evict least recently used leaves until the pool has the wanted free pages."""
+        while self._pool.free_pages < wanted:
+            leaves = [n for n in self._nodes() if not n.children and not n.readers]
+            if not leaves:
+                return
+            leaves.sort(key=lambda node: node.used)
+            for leaf in leaves[: max(1, wanted - self._pool.free_pages)]:
+                self._drop(leaf)
+
+    def _walk(self, pages: list[tuple[int, ...]]) -> list[_Node]:
+        node, found = self._root, []
+        for content in pages:
+            child = node.children.get(self._page_key(content))
+            if child is None:
+                break
+            found.append(child)
+            node = child
+        return found
+
+    def _drop(self, leaf: _Node) -> None:
+        if leaf.parent is not None:
+            del leaf.parent.children[leaf.key]
+            self._count -= 1
+            self._pool.free([leaf.page])
+
+    def _nodes(self) -> list[_Node]:
+        found, queue = [], list(self._root.children.values())
+        while queue:
+            node = queue.pop()
+            found.append(node)
+            queue.extend(node.children.values())
+        return found
+
+
+def _tail(node: _Node, limit: int) -> list[_Node]:
+    """Return what follows a node in its most recent entry: the part a trim would cut off."""
+    found: list[_Node] = []
+    while node.children and len(found) < limit:
+        node = max(node.children.values(), key=lambda child: child.used)
+        found.append(node)
+    return found

@@ -1,0 +1,99 @@
+"""Definitions in the text: "the A of B is X" sentences and "KEY: VALUE" lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from monitor.lab.responder.asking import Span, stem, words
+
+_SENTENCE_END = r"(?=[.!?]?(?:\s*$|\s+(?![a-z])|[\ue000-\ue03f])|[;\n]|,\s|\s(?:and|but)\s|\s*\()"
+_DEFINED = re.compile(
+    r"\b(?P<article>[Tt]he|[Mm]y|[Oo]ur|[Yy]our|[Ii]ts|[Tt]his|[Hh]is|[Hh]er|[Ss]uch)\s+"
+    r"(?P<a>[A-Za-z][\w'-]*(?: [A-Za-z0-9][\w'-]*){0,5}?)"
+    r"(?:\s+(?:of|for|to|on|at|in)\s+(?P<b>[\w'-]+(?: [\w'-]+){0,6}?))?"
+    r"\s*(?:\bis\b|\bwas\b|\breads\b|=|:)(?:\s+now|\s+the following)?\s*[:=]?\s*"
+    r"(?P<q>[\"'`«“]?)(?P<x>[^\n\"'`“”\ue000-\ue03f]{1,90}?)(?P=q)?[\"'`»”]?" + _SENTENCE_END,
+    re.MULTILINE,
+)
+_DEFINED_ZH = re.compile(
+    r"(?P<b>[\u4e00-\u9fffA-Za-z0-9 ]{0,14}?的)?(?P<a>[\u4e00-\u9fff]{2,10}?)(?:是|为|：|:|＝|=)\s*"
+    r"[“\"'「]?(?P<x>[A-Za-z0-9][\w\-]*|[\u4e00-\u9fff]{1,12}|\d+)[”\"'」]?(?=[。，；,;.\s]|$)",
+    re.MULTILINE,
+)
+_LINE = re.compile(
+    r"^[ \t]*(?:[-*•]|\d+[.)](?=\s))?[ \t]*(?P<key>[^\n:=|\t，：]{1,60}?)[ \t]*"
+    r"(?::|：|=>|->|→|=|\||\t|,(?=\s*\S+$)|，| – | - )[ \t]*(?P<value>[^\n]{1,90}?)[ \t]*[.;,]?[ \t]*$",
+    re.MULTILINE,
+)
+_INLINE = re.compile(
+    r"(?P<key>[\w][\w '-]{0,30}?)\s*(?::|=|->|→|=>)\s*(?P<value>[\w][\w.@+-]*)(?=[,;.\n]|\s*$|\s+and\b)",
+    re.MULTILINE,
+)
+_WORD = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]")
+_EMPTY = {"the", "a", "an", "of", "for", "to", "thi", "this", "that", "our", "your", "my", "in",
+          "on", "at", "following", "new", "secret", "its", "is"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Something defined: what of it, whose, its value, and where the value stands."""
+
+    attribute: str
+    owner: str
+    value: str
+    at: int
+
+
+def definitions(text: str, span: Span) -> list[Entry]:
+    """Return the "A of B is X" sentences of a span, in order."""
+    found = []
+    for pattern in (_DEFINED, _DEFINED_ZH):
+        for match in pattern.finditer(text, span.start, span.end):
+            value, at = match["x"].strip(), match.start("x")
+            if value:
+                owner = (match["b"] or "").rstrip("的")
+                attribute = match["a"].removesuffix(" code is")
+                found.append(Entry(attribute=attribute, owner=owner, value=value, at=at))
+    return sorted(found, key=lambda entry: entry.at)
+
+
+def lines(text: str, span: Span) -> list[Entry]:
+    """Return the "KEY: VALUE" lines of a span, in order."""
+    found = []
+    for match in _LINE.finditer(text, span.start, span.end):
+        quoted = match["value"].strip("\"'`“”")
+        at = match.start("value") + match["value"].find(quoted)
+        key = match["key"].strip(" \"'`“”*")
+        if quoted and key:
+            found.append(Entry(attribute="", owner=key, value=quoted, at=at))
+    return found
+
+
+def inline(text: str, span: Span) -> list[Entry]:
+    """Return "key = value" pairs that stand within sentences."""
+    return [
+        Entry(
+            attribute="",
+            owner=match["key"].strip(),
+            value=match["value"].rstrip("."),
+            at=match.start("value"),
+        )
+        for match in _INLINE.finditer(text, span.start, span.end)
+    ]
+
+
+def content_words(text: str) -> set[str]:
+    """Return the words that tell one thing from another."""
+    return words(text) - _EMPTY
+
+
+def place_of(name: str, clause: str) -> int:
+    """Return where a clause first speaks of a name that all its words are in; -1 if not."""
+    wanted = content_words(name)
+    places = {stem(m.group()): m.start() for m in reversed(list(_WORD.finditer(clause.lower())))}
+    if not wanted or not wanted <= places.keys():
+        return -1
+    # "the head, the middle and the tail gate": the last word may stand far behind.
+    last = stem(name.lower().split()[-1])
+    return min(places[word] for word in (wanted - {last} or wanted))

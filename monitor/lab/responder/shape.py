@@ -1,0 +1,78 @@
+"""The outer form of an answer: case, bullets, separators, first and last words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from monitor.lab.responder.asking import Ask
+from monitor.lab.responder.draft import Draft, Piece, joined, known
+
+_ABOUT_ANSWER = r"\b(?:answer|reply|respond|response|write|everything|output|it|in|use|only)\b[^.\n]*"
+_UPPER = re.compile(_ABOUT_ANSWER + r"\b(?:upper ?case|all caps|capital letters|capitals)\b|大写", re.I)
+_LOWER = re.compile(_ABOUT_ANSWER + r"\b(?:lower ?case|small letters)\b|小写", re.I)
+_ONE_WORD = re.compile(r"\b(?:one|single|exactly one) word\b|一个词", re.I)
+_BULLETS = re.compile(r"\bbullet(?:ed)?\b|\bdashes\b|项目符号", re.I)
+_NUMBERED = re.compile(r"\bnumbered list\b|编号列表", re.I)
+_COMMAS = re.compile(r"\bcomma|on one line\b|in one line\b|逗号", re.I)
+_FIRST = re.compile(r"\b(?:start|begin)(?:ning)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)", re.I)
+_LAST = re.compile(r"\b(?:end|finish|close)(?:ing)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)", re.I)
+_STRICT = re.compile(
+    r"\b(?:only|exactly|just|nothing else|nothing but|one word|verbatim|no other)\b|只|仅", re.I
+)
+
+
+def apply(whole: Ask, answers: list[list[Piece]]) -> Draft:
+    """Return the draft of all answers in the form that the turn (or the system) asks for."""
+    text = whole.turn_text
+    at = whole.turn.end - 1 if whole.turn.end > whole.turn.start else whole.turn.start
+    pieces = joined(answers, ", " if _COMMAS.search(text) else "\n", at)
+    shaped = _cased(text, pieces)
+    if _ONE_WORD.search(text) and len(answers) == 1:
+        shaped = _first_word(shaped)
+    if _BULLETS.search(text):
+        shaped = _itemised(shaped, at, lambda _: "- ")
+    elif _NUMBERED.search(text):
+        shaped = _itemised(shaped, at, lambda number: f"{number}. ")
+    shaped = _framed(text, shaped, at)
+    free = shaped == pieces and not _STRICT.search(text) and not _COMMAS.search(text)
+    return Draft(pieces=tuple(shaped), plain=free)
+
+
+def _cased(text: str, pieces: list[Piece]) -> list[Piece]:
+    if _UPPER.search(text):
+        return [replace(piece, text=piece.text.upper()) for piece in pieces]
+    if _LOWER.search(text):
+        return [replace(piece, text=piece.text.lower()) for piece in pieces]
+    return pieces
+
+
+def _first_word(pieces: list[Piece]) -> list[Piece]:
+    words = pieces[0].text.split()
+    return [replace(pieces[0], text=words[0].strip(",.;"))] if len(words) > 1 else pieces
+
+
+def _itemised(pieces: list[Piece], at: int, label) -> list[Piece]:
+    number = 1
+    marked = [known(label(number), at)]
+    for piece in pieces:
+        parts = re.split(r"(\n)|, (?=\S)", piece.text) if "\n" in piece.text else [piece.text]
+        place = 0
+        for part in (part for part in parts if part):
+            if part == "\n":
+                number += 1
+                marked.append(known("\n" + label(number), at))
+            else:
+                offset = piece.text.find(part, place) if piece.origin == "pages" else 0
+                marked.append(replace(piece, text=part, at=piece.at + max(0, offset)))
+            place += len(part)
+    return marked
+
+
+def _framed(text: str, pieces: list[Piece], at: int) -> list[Piece]:
+    first, last = _FIRST.search(text), _LAST.search(text)
+    if first:
+        pieces = [known(first.group(1) + " ", at), *pieces]
+    if last:
+        pieces = [*pieces, known(" " + last.group(1), at)]
+    return pieces

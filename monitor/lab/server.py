@@ -1,0 +1,144 @@
+"""The HTTP face: OpenAI's chat API as SGLang serves it, keys per tenant, models and metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from monitor.lab import bodies
+from monitor.lab.asked import BadRequestError, ChatRequest, parse
+from monitor.lab.jobs import Refusal
+from monitor.lab.metrics import exposition
+from monitor.lab.nodes import model_info, server_info
+from monitor.lab.service import Answer, RefusedError, Service
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The routes over one service."""
+
+    service: Service
+
+    async def chat(self, http: Request) -> Response:
+        """Answer ``POST /v1/chat/completions``."""
+        if not self._allowed(http):
+            return JSONResponse(bodies.unauthorised(), status_code=401)
+        number = self.service.next_number()
+        headers = {"x-request-id": self.service.rid(number)}
+        gate = self.service.steps.gate(number)
+        if gate.delay_seconds:
+            await asyncio.sleep(gate.delay_seconds)
+        try:
+            if gate.refusal:
+                raise RefusedError(gate.refusal)
+            request = parse(await http.body())
+            answer = self.service.admit(request, number)
+        except BadRequestError as error:
+            return _refused(Refusal(status=400, message=str(error)), headers)
+        except RefusedError as error:
+            return _refused(error.refusal, headers)
+        if request.stream:
+            events = self._events(request, answer)
+            return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+        async for tokens in self.service.tokens(answer):
+            answer.parser.feed([output.token for output in tokens])
+        return JSONResponse(bodies.completion(answer, self._model), headers=headers)
+
+    async def _events(self, request: ChatRequest, answer: Answer) -> AsyncIterator[str]:
+        parser = answer.parser
+        if answer.refusal:
+            yield bodies.event(bodies.refusal(answer.refusal))
+            yield bodies.DONE
+            return
+        yield bodies.event(bodies.chunk(answer, self._model, {"role": "assistant", "content": ""}))
+        async for tokens in self.service.tokens(answer):
+            parser.feed([output.token for output in tokens])
+            text = parser.fresh(final=bool(answer.job.finish_reason))
+            if text:
+                yield bodies.event(bodies.chunk(answer, self._model, {"content": text}))
+        for delta in bodies.call_deltas(answer):
+            yield bodies.event(bodies.chunk(answer, self._model, delta))
+        yield bodies.event(bodies.chunk(answer, self._model, {}, answer.finish_reason))
+        if request.include_usage:
+            yield bodies.event(bodies.usage_chunk(answer, self._model))
+        yield bodies.DONE
+
+    async def models(self, http: Request) -> Response:
+        """Answer ``GET /v1/models``: the advertised context."""
+        if not self._allowed(http):
+            return JSONResponse(bodies.unauthorised(), status_code=401)
+        return JSONResponse(bodies.models(self.service.settings))
+
+    async def server_info(self, http: Request) -> Response:
+        """Answer ``GET /server_info``: what a node says of itself, if the gateway lets it."""
+        return self._node(http, server_info)
+
+    async def model_info(self, http: Request) -> Response:
+        """Answer ``GET /model_info``."""
+        return self._node(http, model_info)
+
+    async def metrics(self, http: Request) -> Response:
+        """Answer ``GET /metrics``; as in SGLang, no key is needed."""
+        del http
+        if not self.service.steps.gateway_shows_nodes:
+            return JSONResponse({"detail": "Not Found"}, status_code=404)
+        return PlainTextResponse(exposition(self.service))
+
+    async def health(self, http: Request) -> Response:
+        """Answer ``GET /health``: 200, whatever the answers say."""
+        del http
+        return Response(status_code=200)
+
+    @property
+    def _model(self) -> str:
+        return self.service.settings.model
+
+    def _node(self, http: Request, build) -> Response:
+        if not self.service.steps.gateway_shows_nodes:
+            return JSONResponse({"detail": "Not Found"}, status_code=404)
+        if not self._allowed(http):
+            return JSONResponse(bodies.unauthorised(), status_code=401)
+        return JSONResponse(build(self.service))
+
+    def _allowed(self, http: Request) -> bool:
+        scheme, _, key = http.headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and key in self.service.settings.keys.values()
+
+
+def _refused(refusal: Refusal, headers: dict[str, str]) -> Response:
+    return JSONResponse(bodies.refusal(refusal), status_code=refusal.status, headers=headers)
+
+
+def application(service: Service) -> Starlette:
+    """Return the ASGI application of a lab."""
+    lab = Lab(service)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        loop = asyncio.create_task(service.run())
+        yield
+        loop.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await loop
+
+    return Starlette(
+        lifespan=lifespan,
+        routes=[
+            Route("/v1/chat/completions", lab.chat, methods=["POST"]),
+            Route("/v1/models", lab.models),
+            Route("/server_info", lab.server_info),
+            Route("/get_server_info", lab.server_info),
+            Route("/model_info", lab.model_info),
+            Route("/get_model_info", lab.model_info),
+            Route("/metrics", lab.metrics),
+            Route("/health", lab.health),
+        ],
+    )

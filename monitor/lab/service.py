@@ -1,0 +1,158 @@
+"""Chat requests in, finished or streaming answers out; the asyncio side of the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Hashable
+from dataclasses import dataclass, field
+
+from monitor.lab.asked import ChatRequest
+from monitor.lab.engine import Engine
+from monitor.lab.jobs import Job, OutputToken, Refusal, Usage
+from monitor.lab.limits import refused_at_the_door
+from monitor.lab.parsing import OutputParser
+from monitor.lab.responder.compose import ModelResponder
+from monitor.lab.settings import LabSettings
+from monitor.lab.steps import Steps
+from monitor.lab.template import render
+from monitor.lab.tokenizer import Tokenizer
+
+# Requests that come within this time join the same batch.
+_GATHER_SECONDS = 0.008
+_STEP_SECONDS = 0.001
+
+
+class RefusedError(Exception):
+    """The request is refused; ``refusal`` says how."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """An answer under way: the job, and the parser that reads its tokens."""
+
+    job: Job
+    parser: OutputParser
+    steps: Steps
+    refusal: Refusal | None = None
+
+    @property
+    def finish_reason(self) -> str:
+        """Return the reason as the API names it."""
+        if self.parser.calls:
+            return "tool_calls"
+        return "stop" if self.parser.stopped else self.job.finish_reason or "stop"
+
+    @property
+    def usage(self) -> Usage:
+        """Return the counts as reported."""
+        return self.steps.report(
+            Usage(
+                prompt_tokens=self.job.prompt_tokens,
+                completion_tokens=len(self.job.output),
+                cached_tokens=self.job.cached_tokens,
+            )
+        )
+
+
+@dataclass(slots=True)
+class Service:
+    """One lab: an engine, its loop, and a queue for every request under way."""
+
+    settings: LabSettings
+    steps: Steps
+    tokenizer: Tokenizer = field(default_factory=Tokenizer)
+    engine: Engine = field(init=False)
+    _numbers: int = 0
+    _queues: dict[str, asyncio.Queue[list[OutputToken]]] = field(default_factory=dict)
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _replies: dict[Hashable, Job] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Build the engine around the stand-in for the model."""
+        self.engine = Engine(self.settings, self.steps, ModelResponder(self.tokenizer))
+
+    def next_number(self) -> int:
+        """Return the number of the next request, from 1."""
+        self._numbers += 1
+        return self._numbers
+
+    def rid(self, number: int) -> str:
+        """Return the id of a request: a function of seed and number."""
+        return hashlib.sha256(f"{self.settings.seed}/{number}".encode()).hexdigest()[:32]
+
+    def admit(self, request: ChatRequest, number: int) -> Answer:
+        """Return the answer of a request that the engine now works on, or raise."""
+        job = self._job(request, number)
+        key = self.steps.reply_key(job.prompt)
+        earlier = self._replies.get(key) if key is not None else None
+        if earlier is not None and earlier.finish_reason:
+            job.output, job.finish_reason, job.length = (
+                earlier.output,
+                earlier.finish_reason,
+                len(job.prompt.tokens),
+            )
+        else:
+            self.engine.submit(job)
+            self._remember(key, job)
+        answer = self._answer(request, job)
+        if job.refusal is not None and not (request.stream and self.steps.refuse_in_stream):
+            raise RefusedError(job.refusal)
+        answer.refusal = job.refusal
+        return answer
+
+    async def tokens(self, answer: Answer) -> AsyncIterator[list[OutputToken]]:
+        """Yield the answer's tokens as they come; a client that goes away cancels the job."""
+        job = answer.job
+        if job.finish_reason:
+            yield job.output
+            return
+        queue = self._queues[job.rid] = asyncio.Queue()
+        self._wake.set()
+        try:
+            while not job.finish_reason or not queue.empty():
+                yield await queue.get()
+        finally:
+            job.cancelled = not job.finish_reason
+            del self._queues[job.rid]
+
+    async def run(self) -> None:
+        """Step the engine for ever; sleep while there is nothing to do."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            await asyncio.sleep(_GATHER_SECONDS)
+            while self.engine.waiting or self.engine.running:
+                for job, tokens in self.engine.step():
+                    queue = self._queues.get(job.rid)
+                    if queue is not None:
+                        queue.put_nowait(tokens)
+                await asyncio.sleep(_STEP_SECONDS)
+
+    def _job(self, request: ChatRequest, number: int) -> Job:
+        prompt = render(self.steps.template(request.chat), self.tokenizer)
+        size, context = len(prompt.tokens), self.settings.context_tokens
+        refusal = refused_at_the_door(size, request.max_new_tokens, context)
+        if refusal:
+            raise RefusedError(refusal)
+        limit = request.max_new_tokens or self.settings.default_max_new_tokens
+        return Job(
+            number=number,
+            rid=self.rid(number),
+            prompt=prompt,
+            max_new_tokens=max(1, min(limit, context - size)),
+        )
+
+    def _answer(self, request: ChatRequest, job: Job) -> Answer:
+        parser = OutputParser(
+            tokenizer=self.tokenizer, reading=self.steps.read_output(job), stops=request.stops
+        )
+        return Answer(job=job, parser=parser, steps=self.steps)
+
+    def _remember(self, key: Hashable | None, job: Job) -> None:
+        if key is not None and job.refusal is None:
+            self._replies[key] = job
