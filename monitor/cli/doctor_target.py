@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 import ssl
@@ -81,6 +82,8 @@ async def check_connection(around: Surroundings, target: Target) -> Line:
         return fail(what, f"{host}:{port}: {reason}", "check base_url, and that it runs")
     certificate = writer.get_extra_info("peercert")
     writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
     if not certificate:
         return ok(what, f"{host}:{port} answers, unencrypted")
     return _certificate(around, what, str(certificate["notAfter"]))

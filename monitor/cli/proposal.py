@@ -71,7 +71,8 @@ def _target(name: str, model: DiscoveredModel, url: str, key_env: str | None) ->
 def _limits(limits: Sequence[Limit]) -> Iterator[str]:
     """Limits an endpoint states are read again at each start, so they are only comments here."""
     for limit in limits:
-        yield f"    # {_safe(limit.source)} states {limit.tokens:_} tokens; read again at each start"
+        source = _safe(limit.source)
+        yield f"    # {source} states {limit.tokens:_} tokens; read again at each start"
     yield "    # what you were promised, if it differs: prompt plus answer"
     yield f"    # context_tokens: {min((limit.tokens for limit in limits), default=131_072):_}"
 

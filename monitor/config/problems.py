@@ -19,7 +19,7 @@ from monitor.errors import ConfigError
 Words = tuple[str, str]
 
 
-class ConfigErrors(ConfigError):
+class ConfigErrors(ConfigError):  # noqa: N818 - it holds several
     """Everything that is wrong with one file, one line each, in the order of the file."""
 
     def __init__(self, errors: Iterable[ConfigError]) -> None:
@@ -91,22 +91,32 @@ def near_miss(name: str, known: Iterable[str]) -> str:
 
 
 def _words(details: ErrorDetails, model: type[BaseModel], loc: Loc) -> Words:
-    kind, context, value = details["type"], details.get("ctx", {}), details["input"]
-    if kind == "plain":
-        return str(context["problem"]), str(context["remedy"])
+    kind = details["type"]
     if kind == "extra_forbidden":
         return _unknown_key(str(loc[-1]), _keys_at(model, loc[:-1]))
     if kind == "missing":
         return "is missing", _example(str(loc[-1]), _field_at(model, loc))
-    if kind == "literal_error":
+    return _about_value(kind, details.get("ctx", {}), details["input"])
+
+
+def _about_value(kind: str, context: Mapping[str, Any], value: object) -> Words:
+    if kind == "plain":
+        return str(context["problem"]), str(context["remedy"])
+    if kind == "value_error":
+        return _short(str(context["error"])), "see the reference of this key"
+    if kind in ("literal_error", "enum"):
         return f"unknown value {quoted(value)}", f"use one of: {_choices(context)}"
     if kind in _BOUNDS:
-        return f"{_BOUNDS[kind]} {context[_BOUND_KEYS[kind]]:,}".replace(
-            ",", "_"
-        ), "change the number"
-    if kind in _SHAPES:
-        return f"must be {_SHAPES[kind]}, not {quoted(value)}", _SHAPE_REMEDIES[_SHAPES[kind]]
-    return "is not valid here", "see docs/configuration.md"
+        words, bound = _BOUNDS[kind]
+        limit = context[bound]
+        return f"{words} {limit:_}" if isinstance(limit, int) else f"{words} {limit}", "change it"
+    shape = _SHAPES.get(kind, "a usable value")
+    return f"must be {shape}, not {quoted(value)}", _SHAPE_REMEDIES[shape]
+
+
+def _short(text: str) -> str:
+    """Return a plug's own words, on one line."""
+    return " ".join(text.split())[:300]
 
 
 def _unknown_key(key: str, known: Sequence[str]) -> Words:
@@ -162,7 +172,7 @@ def _keys_at(model: type[BaseModel], loc: Loc) -> list[str]:
     return [] if field is None else [k for each in _models(field.annotation) for k in _fields(each)]
 
 
-_SHAPES = {
+_SHAPES: Mapping[str, str] = {
     "string_type": "text",
     "int_type": "a whole number",
     "int_parsing": "a whole number",
@@ -188,16 +198,16 @@ _SHAPE_REMEDIES = {
     "true or false": "write true or false without quotes",
     "a section of keys": "write keys under it, each followed by a colon",
     "a list": "begin each item with a dash",
+    "a usable value": "see the reference of this key",
 }
 _BOUNDS = {
-    "greater_than": "must be more than",
-    "greater_than_equal": "must be at least",
-    "less_than": "must be less than",
-    "less_than_equal": "must be at most",
-}
-_BOUND_KEYS = {
-    "greater_than": "gt",
-    "greater_than_equal": "ge",
-    "less_than": "lt",
-    "less_than_equal": "le",
+    "greater_than": ("must be more than", "gt"),
+    "greater_than_equal": ("must be at least", "ge"),
+    "less_than": ("must be less than", "lt"),
+    "less_than_equal": ("must be at most", "le"),
+    "multiple_of": ("must be a multiple of", "multiple_of"),
+    "too_short": ("must have entries, at least", "min_length"),
+    "too_long": ("has too many entries, at most", "max_length"),
+    "string_too_short": ("must have characters, at least", "min_length"),
+    "string_too_long": ("has too many characters, at most", "max_length"),
 }

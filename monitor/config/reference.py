@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from monitor.config.schema import Settings
 from monitor.config.section import Section
 from monitor.config.target import Overflow
-from monitor.config.values import format_duration
+from monitor.config.values import DURATION_KEYS, format_duration
 
 PAGE = "configuration.md"
 SCHEMA = "davylamp.schema.json"
@@ -142,18 +142,25 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)
-    if value is None or isinstance(value, Section | dict) or value == ():
-        if isinstance(value, Overflow):
-            return "`refuse`"
-        if isinstance(value, Section) and value.model_fields_set:
-            given = ", ".join(f"{k}: {getattr(value, k):_}" for k in value.model_fields_set)
-            return f"`{{{given}}}`"
+    words = _section_default(value) if isinstance(value, Section) else _plain_default(field, value)
+    return f"`{words}`" if words else ""
+
+
+def _section_default(section: Section) -> str:
+    if isinstance(section, Overflow):
+        return "refuse"
+    given = [f"{key}: {getattr(section, key):_}" for key in sorted(section.model_fields_set)]
+    return f"{{{', '.join(given)}}}" if given else ""
+
+
+def _plain_default(field: FieldInfo, value: object) -> str:
+    if value is None or value in ((), {}):
         return ""
-    if (field.alias or "") in ("interval", "timeout", "jitter", "misfire_grace"):
-        return f"`{format_duration(value)}`"
+    if isinstance(value, float) and field.alias in DURATION_KEYS:
+        return format_duration(value)
     if isinstance(value, tuple):
-        return f"`[{', '.join(value)}]`"
-    return f"`{json.dumps(value)}`" if isinstance(value, bool) else f"`{value}`"
+        return f"[{', '.join(value)}]"
+    return json.dumps(value) if isinstance(value, bool) else str(value)
 
 
 def write(folder: Path) -> None:

@@ -16,6 +16,8 @@ from monitor.errors import ConfigError
 
 SECRET_FILE_MAX_BYTES = 65_536
 MAX_QUOTED = 60
+MAX_DIGITS = 40
+_KEY_VARIETY = 12
 
 SECRET_KEYS = frozenset(
     {
@@ -95,7 +97,7 @@ def _is_random(run: str) -> bool:
         any(c.islower() for c in run),
         any(c.isupper() for c in run),
     )
-    return sum(kinds) >= 2 and kinds[0] and len(set(run)) >= 12
+    return kinds[0] and any(kinds[1:]) and len(set(run)) >= _KEY_VARIETY
 
 
 def quoted(value: object) -> str:
@@ -108,7 +110,7 @@ def quoted(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return str(value) if len(str(value)) <= 40 else "a very long number"
+        return str(value) if len(str(value)) <= MAX_DIGITS else "a very long number"
     return (
         "a section"
         if isinstance(value, dict)

@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-
-from pydantic_core import to_jsonable_python
+from datetime import date
 
 from monitor.config.effective import INHERITED, Config
 from monitor.config.section import Section
 from monitor.config.target import Overflow, Target
-from monitor.config.values import format_duration
+from monitor.config.values import DURATION_KEYS, format_duration
 
 _PLAIN = re.compile(r"[A-Za-z/.][A-Za-z0-9 _./$-]*[A-Za-z0-9_/]|[A-Za-z]", re.ASCII)
+_LONG_NUMBER = 10_000
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
 def render_effective(config: Config) -> str:
     """Return the configuration in force; loading it again gives the same one, hash included."""
-    head = f"# in force: {config.file.name}, hash {config.hash}; '# default' marks what was not written"
-    lines = [head, *_section(config.settings, config, 0)]
+    head = f"# in force: {config.file.name}, hash {config.hash}"
+    lines = [
+        head,
+        "# '# default' marks what was not written",
+        *_section(config.settings, config, 0),
+    ]
     for key, raw in config.sections.items():
-        lines.append(f"{key}: {json.dumps(raw, ensure_ascii=False)}")
+        lines.append(f"{key}: {_value('', raw)}")
     return "\n".join(lines) + "\n"
 
 
@@ -77,20 +81,26 @@ def _inherited(
 
 
 def _value(key: str, value: object) -> str:
-    if key in ("interval", "timeout", "jitter", "misfire_grace") and isinstance(value, float):
+    if key in DURATION_KEYS and isinstance(value, float):
         return format_duration(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return f"{value:_}" if value >= 10_000 and key != "port" else str(value)
-    if isinstance(value, str):
-        plain = _PLAIN.fullmatch(value) and value.lower() not in _WORDS
-        return value if plain else json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{_value('', k)}: {_value(k, v)}" for k, v in value.items())
+        inner = ", ".join(f"{_value('', k)}: {_value('', v)}" for k, v in value.items())
         return f"{{{inner}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value('', item) for item in value)}]"
-    if value is None:
-        return "null"
-    return str(to_jsonable_python(value))
+    return _scalar(key, value)
+
+
+def _scalar(key: str, value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:_}" if value >= _LONG_NUMBER and key != "port" else str(value)
+    if isinstance(value, str):
+        plain = _PLAIN.fullmatch(value) and value.lower() not in _WORDS
+        return value if plain else _quoted(value)
+    return str(value) if isinstance(value, date) else json.dumps(value)
+
+
+def _quoted(text: str) -> str:
+    """Return ``text`` as YAML reads it back, whatever characters it has."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)

@@ -236,7 +236,7 @@ class Target(Section):
     )
     headers_env: HeadersFromEnv = Field(
         default_factory=dict,
-        description="Extra request headers, each with the environment variable that holds its value.",
+        description="Extra request headers, each with the variable that holds its value.",
     )
     interval_seconds: Duration | None = Field(
         default=None, alias="interval", description="As in `defaults`."

@@ -12,6 +12,10 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 from monitor.config.problems import wrong
 from monitor.config.secrets import quoted
 
+DURATION_KEYS = ("interval", "timeout", "jitter", "misfire_grace")
+MAX_TEXT = 512
+MAX_LABELS = 8
+_HUNDRED = 100
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _DURATION = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?", re.ASCII)
@@ -52,7 +56,7 @@ def _ratio(value: object) -> float:
 
 
 def _percent(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 100:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _HUNDRED:
         problem = f"must be a percentage below 100, not {quoted(value)}"
         raise wrong(problem, "write 99.9")
     if value <= 1:
@@ -85,7 +89,7 @@ def _file_name(value: object) -> str:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise wrong(f"must be text, not {quoted(value)}", "put it in quotes")
-    if not value.strip() or not value.isprintable() or len(value) > 512:
+    if not value.strip() or not value.isprintable() or len(value) > MAX_TEXT:
         raise wrong(
             f"{quoted(value)} is not usable text here", "write one line of up to 512 characters"
         )
@@ -150,8 +154,8 @@ def _label_map(value: object) -> dict[str, str]:
         if not _LABEL_KEY.fullmatch(key) or key in RESERVED_LABELS:
             problem = f"the label {quoted(key)} is not usable"
             raise wrong(problem, "use lower-case words that are not labels of our own metrics")
-    if len(value) > 8:
-        raise wrong("more than 8 labels", "keep those you group by")
+    if len(value) > MAX_LABELS:
+        raise wrong(f"more than {MAX_LABELS} labels", "keep those you group by")
     return {key: _label(item) for key, item in value.items()}
 
 

@@ -75,7 +75,7 @@ def ask(
     folder: Path,
     handler: Handler = healthy,
     environ: Mapping[str, str] = KEYS,
-    changes: Mapping[str, str] = {},  # noqa: B006 - only read
+    changes: Mapping[str, str] = {},
 ) -> Report:
     async def run() -> Report:
         async with serving(handler) as port:

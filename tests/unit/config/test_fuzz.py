@@ -25,18 +25,21 @@ TREES = st.recursive(
     ),
     max_leaves=12,
 )
-KEYS = st.sampled_from(
-    "version environment storage listen defaults targets schedule log tenants nodes probes name "
-    "engine base_url model overflow truncate price labels headers_env daily_budget params".split()
-)
+NAMES = """\
+version environment storage listen defaults targets schedule log tenants nodes probes name
+engine base_url model overflow truncate price labels headers_env daily_budget params"""
+KEYS = st.sampled_from(NAMES.split())
 SHAPED = st.recursive(
     SCALARS | st.sampled_from(["openai", "burst", "30s", "https://h/v1", "refuse", "standard"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=6),
     max_leaves=20,
 )
 PIECES = st.sampled_from(
-    ["*a", "&a ", "!!str ", "<<: ", "- ", ": ", "\t", "[", "]", "{", "}", "|", ">", "'", '"', "\n"]
-    + ["#", "---\n", "...\n", "? ", "%YAML 1.2\n", "\x00", "\x85", "0o7", "1e999", "${X}", "~", "@"]
+    [
+        *("*a", "&a ", "!!str ", "<<: ", "- ", ": ", "\t", "[", "]", "{", "}", "|", ">", "'", '"'),
+        *("\n", "#", "---\n", "...\n", "? ", "%YAML 1.2\n", "\x00", "\x85", "0o7", "1e999", "~"),
+        *("${X}", "@"),
+    ]
 )
 
 

@@ -74,21 +74,28 @@ def test_an_expired_acceptance_loads(tmp_path: Path) -> None:
 
 
 def test_plug_parameters_give_the_same_errors(tmp_path: Path) -> None:
-    given = "    probes:\n      - name: burst\n        params:\n          membres: 3\n          sizes: [1, x]\n"
+    given = """\
+    probes:
+      - name: burst
+        params:
+          membres: 3
+          sizes: [1, x]
+"""
     config = load_text(tmp_path, GOOD + given)
     raw = config.targets[0].entries[0].params
     base = "targets[0].probes[0].params"
     with pytest.raises(ConfigErrors) as caught:
         validate_section(BurstParams, raw, base, config.positions, config.file)
-    assert str(caught.value).splitlines() == [
-        f"{config.file}:14: {base}.membres: unknown key 'membres' (did you mean 'members'?)",
-        f"{config.file}:15: {base}.sizes[1]: must be a whole number, not 'x' "
-        "(write digits only, underscores allowed: 16_384)",
-    ]
-    assert (
-        validate_section(BurstParams, {"members": 2}, base, config.positions, config.file).members
-        == 2
+    misspelt, not_a_number = str(caught.value).splitlines()
+    assert misspelt == (
+        f"{config.file}:14: {base}.membres: unknown key 'membres' (did you mean 'members'?)"
     )
+    assert not_a_number == (
+        f"{config.file}:15: {base}.sizes[1]: must be a whole number, not 'x' "
+        "(write digits only, underscores allowed: 16_384)"
+    )
+    good = validate_section(BurstParams, {"members": 2}, base, config.positions, config.file)
+    assert good.members == 2
 
 
 def test_sections_of_others_are_kept_raw(tmp_path: Path) -> None:

@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from monitor.config import reference
-from monitor.config.show import render_effective
+from monitor.config.show import _value, render_effective
+from monitor.errors import ConfigError
 from tests.unit.config.known import GOOD, load_text
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -39,6 +42,29 @@ def test_what_is_shown_loads_to_the_same(tmp_path: Path, text: str) -> None:
     again = load_text(tmp_path, render_effective(config))
     assert again.hash == config.hash
     assert again.for_target(again.targets[0]) == config.for_target(config.targets[0])
+
+
+PLAIN = st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+PARAMS = st.recursive(
+    PLAIN | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(TEXTS, PARAMS, min_size=1, max_size=3))
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_plug_parameters_survive_being_shown(tmp_path: Path, params: dict[str, object]) -> None:
+    given_text = f"    probes: [{{name: burst, params: {_value('', params)}}}]\n"
+    try:
+        config = load_text(tmp_path, GOOD + given_text)
+    except ConfigError:
+        return
+    again = load_text(tmp_path, render_effective(config))
+    assert again.hash == config.hash
 
 
 def test_defaults_are_marked(tmp_path: Path) -> None:
