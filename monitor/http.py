@@ -386,4 +386,6 @@ def _why_not_connected(error: BaseException) -> str:
 
 def _chunks(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """Return the raw chunks as the generator they are, so that leaving early closes it."""
-    return cast("AsyncGenerator[bytes, None]", response.aiter_raw())
+    return cast(
+        "AsyncGenerator[bytes, None]", aiter(cast("httpx.AsyncByteStream", response.stream))
+    )

@@ -114,8 +114,10 @@ PROMPT_TOKENS = re.compile(
 
 LIMIT_TOKENS = re.compile(rf'n_ctx\\?"?: ?{_LIMIT}', re.IGNORECASE)
 
-OUTPUT_TOO_LARGE = re.compile(
-    rf"max_(?:completion_|new_|output_)?tokens['`\"]? is too large: (?P<output>{_N})",
+OUTPUT_TOKENS = re.compile(
+    rf"max_(?:completion_|new_|output_)?tokens['`\"]? is too large: (?P<output>{_N})"
+    rf"|requested (?P<requested>{_N}) output tokens"
+    rf"|(?P<completion>{_N}) (?:in|tokens for) the completion",
     re.IGNORECASE,
 )
-"""The complaint about the output asked for; a prompt may or may not share the blame."""
+"""The output that was asked for: if it alone fills the context, the prompt is not to blame."""

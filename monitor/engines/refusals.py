@@ -13,7 +13,7 @@ from dataclasses import replace
 from monitor.engines.dialects import (
     DIALECTS,
     LIMIT_TOKENS,
-    OUTPUT_TOO_LARGE,
+    OUTPUT_TOKENS,
     PROMPT_TOKENS,
     Dialect,
 )
@@ -120,9 +120,9 @@ def _refusal(dialect: Dialect, match: re.Match[str], text: str, status: int) -> 
     stated = match.groupdict()
     limit = _number(stated.get("limit")) or _search(LIMIT_TOKENS, text)
     prompt = _number(stated.get("prompt")) or _search(PROMPT_TOKENS, text)
-    output = _search(OUTPUT_TOO_LARGE, text)
-    if output is not None and (limit is None or output >= limit):
-        return None  # no prompt at all would have fitted beside that much output
+    output = _search(OUTPUT_TOKENS, text)
+    if output is not None and limit is not None and output >= limit:
+        return None  # no prompt at all would have fitted beside so much output
     return Failure(
         kind=FailureKind.REFUSED,
         detail=f"over-length prompt refused, in the words of {dialect.name}",

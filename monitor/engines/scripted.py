@@ -49,11 +49,11 @@ class ScriptedEngine:
         )
         return self._script(request)
 
-    async def discover(self, *, credential: str | None) -> Discovery:  # noqa: ARG002
+    async def discover(self, *, credential: str | None) -> Discovery:
         """Return the discovery it was given."""
         return self._discovery
 
-    async def count_tokens(self, text: str, *, credential: str | None) -> int | None:  # noqa: ARG002
+    async def count_tokens(self, text: str, *, credential: str | None) -> int | None:
         """Return the count function's answer."""
         return self._count(text)
 

@@ -189,7 +189,7 @@ def big_body(total_bytes: int) -> Behaviour:
 
     async def behave(_: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(head % total_bytes)
-        for _ in range(total_bytes // len(_BIG_PIECE)):
+        for _piece in range(total_bytes // len(_BIG_PIECE)):
             writer.write(_BIG_PIECE)
             await writer.drain()
 

@@ -7,10 +7,13 @@ import copy
 
 from monitor.clock import SystemClock
 from monitor.engines import ENGINES
-from monitor.engines.base import Engine, Reply
 from monitor.http import HttpClient, Limits, origin_of
 from monitor.model import Message, Request
 from tests.fakes.hostile import Behaviour, HostileServer, reply, stream
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from monitor.engines.base import Engine, Reply
 
 CREDENTIAL = "sk-very-secret-credential"
 USAGE = {"prompt_tokens": 19, "total_tokens": 21, "completion_tokens": 2}
@@ -71,7 +74,9 @@ def question(*, streamed: bool = False) -> Request:
     return Request(messages=(message,), max_output_tokens=8, stream=streamed)
 
 
-def engine_for(server: HostileServer, *, limits: Limits | None = None, **options: object) -> Engine:
+def engine_for(
+    server: HostileServer, *, limits: Limits | None = None, options: dict[str, object] | None = None
+) -> Engine:
     """Return an engine that may speak to ``server`` alone."""
     http = HttpClient(
         origins=frozenset({origin_of(server.root)}), clock=SystemClock(), limits=limits
