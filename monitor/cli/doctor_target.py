@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterator
@@ -78,7 +79,7 @@ async def check_connection(around: Surroundings, target: Target) -> Line:
     except TimeoutError:
         return fail(what, f"{host}:{port} does not answer", "check firewalls, and that it runs")
     except OSError as error:
-        reason = (error.strerror or "unreachable").lower()
+        reason = os.strerror(error.errno).lower() if error.errno else "unreachable"
         return fail(what, f"{host}:{port}: {reason}", "check base_url, and that it runs")
     certificate = writer.get_extra_info("peercert")
     writer.close()
@@ -187,6 +188,8 @@ def check_distinct(target: Target, secrets: dict[str, str | ConfigError | None])
 def check_clock(target: Target, reply: RawReply) -> Line:
     """Compare our clock with the target's ``Date``."""
     what = f"{target.name} clock"
+    if reply.status is None:
+        return unknown(what, "no answer to compare with", "mend the connection above")
     try:
         theirs = parsedate_to_datetime(reply.header("date") or "").timestamp()
     except (ValueError, TypeError, OverflowError):

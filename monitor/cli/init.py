@@ -51,7 +51,7 @@ async def init_from(
     url, found = await _look(url, _key(key_env), discover)
     models, left_out = usable_models(found)
     if not models:
-        message = f"{url} lists no model, so there is nothing to watch (is the path to /v1 right?)"
+        message = _nothing_there(url, found)
         raise UsageError(message)
     text = propose(url, key_env, models)
     config = parse_config(text, path, Known(engines=engines, probes=probes))
@@ -81,6 +81,12 @@ def _key(key_env: str | None) -> str | None:
         message = f"environment variable {key_env} is not set: export the key in it first"
         raise UsageError(message)
     return key
+
+
+def _nothing_there(url: str, found: Discovery) -> str:
+    why = f" ({found.notes[0]})" if found.notes else ""
+    remedy = "give the root of the API, /v1 included, and --key-env if it wants a key"
+    return f"{url} lists no model we can use{why}, so there is nothing to watch: {remedy}"
 
 
 def _usable(url: str) -> str:
