@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import zlib
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -15,7 +16,6 @@ from monitor.clock import SystemClock
 from monitor.http import HttpClient, Limits, OnChunk, RawReply, _Decoder, origin_of
 from monitor.model import Failure, FailureKind
 from tests.fakes.hostile import HostileServer, compressed, hang, raw, reply
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

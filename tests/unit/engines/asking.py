@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from typing import TYPE_CHECKING
 
 from monitor.clock import SystemClock
 from monitor.engines import ENGINES
 from monitor.http import HttpClient, Limits, origin_of
 from monitor.model import Message, Request
 from tests.fakes.hostile import Behaviour, HostileServer, reply, stream
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from monitor.engines.base import Engine, Reply

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from monitor.http import Limits
 from monitor.model import FailureKind
 from tests.unit.engines.asking import CREDENTIAL, ask_once
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tests.fakes.hostile import Behaviour

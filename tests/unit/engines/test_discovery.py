@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -13,7 +14,6 @@ from monitor.clock import SystemClock
 from monitor.engines.base import DiscoveredModel, Discovery, Limit
 from monitor.engines.openai import OpenAIEngine
 from monitor.http import HttpClient, origin_of
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

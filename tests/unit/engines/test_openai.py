@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -37,7 +38,6 @@ from tests.unit.engines.asking import (
     question,
     with_message,
 )
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from monitor.engines.base import Reply
