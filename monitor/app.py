@@ -99,7 +99,7 @@ def open_installation(config: Config, clock: Clock) -> Installation:
             registry=registry,
             findings=findings,
             budget=budget,
-            runner=PassRunner(clock=clock, pipeline=pipeline, budget=budget, freezer=findings),
+            runner=PassRunner(clock=clock, pipeline=pipeline, budget=budget, findings=findings),
             targets=targets,
             metrics=metrics,
             counters=counters,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
-from typing import Protocol
 
+from monitor.budget import Budget
 from monitor.clock import Clock
+from monitor.findings import Findings
 from monitor.model import FailureKind, Trial, Verdict
 from monitor.pipeline import LiveTarget, Pipeline
 from monitor.planning import NotProbed, PassPlan, held_back, too_dear, unanswered
@@ -34,23 +35,6 @@ class PassResult:
     finished_at: datetime
 
 
-class Reservations(Protocol):
-    """The day's budget: tokens are set aside before a trial is sent and settled after it."""
-
-    def reserve(self, target: str, kind: str, tokens: int) -> object | None:
-        """Return a reservation, or ``None`` if the day's budget cannot pay."""
-
-    def settle(self, reservation: object, tokens: int) -> None:
-        """Replace a reservation by what was spent."""
-
-
-class Freezer(Protocol):
-    """Which shapes an open leak holds back."""
-
-    def frozen_shapes(self, target: str) -> Mapping[str, str]:
-        """Return each shape held back on a target and the finding that does so."""
-
-
 Progress = Callable[[LiveTarget, TrialPlan, Done | NotProbed], None]
 
 
@@ -58,12 +42,12 @@ class PassRunner:
     """Runs passes; it keeps nothing between them."""
 
     def __init__(
-        self, *, clock: Clock, pipeline: Pipeline, budget: Reservations, freezer: Freezer
+        self, *, clock: Clock, pipeline: Pipeline, budget: Budget, findings: Findings
     ) -> None:
         self._clock = clock
         self._pipeline = pipeline
         self._budget = budget
-        self._freezer = freezer
+        self._findings = findings
 
     async def run(
         self, target: LiveTarget, plan: PassPlan, *, rng: Random, progress: Progress
@@ -92,7 +76,7 @@ class PassRunner:
     async def step(self, target: LiveTarget, plan: TrialPlan, *, seed: int) -> Done | NotProbed:
         """Send one trial, unless its shape is held back or the budget cannot pay it."""
         name = target.view.name
-        finding = self._freezer.frozen_shapes(name).get(plan.shape)
+        finding = self._findings.frozen_shapes(name).get(plan.shape)
         if finding:
             return held_back(plan, finding)
         reservation = self._budget.reserve(name, plan.budget.value, plan.price.answered_tokens)

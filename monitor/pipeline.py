@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Protocol
 
 from monitor.canaries import MarkerRegistry, Minter
 from monitor.canaries.mint import NONCE, PLANTED
@@ -14,11 +13,11 @@ from monitor.checks import CHECKS, CHECKS_VERSION, judge_trial
 from monitor.clock import Clock, new_id
 from monitor.engines.base import Engine
 from monitor.errors import ProbeError
+from monitor.findings import Findings
 from monitor.history import History, Memory, Observation, observe, stratum_key
 from monitor.model import (
     Exchange,
     Expectation,
-    Marker,
     Owner,
     Part,
     Request,
@@ -30,6 +29,7 @@ from monitor.probes import PROBES
 from monitor.probes.base import TargetView, TenantView, TrialPlan
 from monitor.prompts import GoldenPrompt
 from monitor.sinks.base import Sink
+from monitor.store.markers import MarkerStore
 from monitor.verdicts import decide
 
 log = logging.getLogger(__name__)
@@ -39,20 +39,6 @@ SLOWEST_PREFILL_TOKENS_PER_SECOND = 1000.0
 # A tolerance above this says wrong answers are ordinary for this model.
 WEAK_MODEL_TOLERANCE = 0.10
 _BYTES_PER_TOKEN = 3.0
-
-
-class MarkerStore(Protocol):
-    """Where minted markers are kept before anyone can send them."""
-
-    def save(self, markers: Sequence[Marker]) -> None:
-        """Keep these markers, sealed."""
-
-
-class FindingBook(Protocol):
-    """Where bad verdicts become findings."""
-
-    def record(self, verdict: Verdict) -> object | None:
-        """Return the finding a verdict belongs to, if it makes or joins one."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,7 +64,7 @@ class Pipeline:
         registry: MarkerRegistry,
         markers: MarkerStore,
         golden: Mapping[str, GoldenPrompt],
-        findings: FindingBook,
+        findings: Findings,
         sinks: Sequence[Sink],
     ) -> None:
         self._clock = clock
@@ -140,7 +126,7 @@ class Pipeline:
             checks_version=CHECKS_VERSION,
         )
         finding = self._findings.record(verdict)
-        return replace(verdict, finding=getattr(finding, "id", None))
+        return replace(verdict, finding=finding.id if finding else None)
 
     def _deliver(self, trial: Trial, verdict: Verdict) -> None:
         for sink in self._sinks:

@@ -90,9 +90,9 @@ class MarkerRegistry:
         taken, self._unsaved = tuple(self._unsaved), []
         return taken
 
-    def entry(self, marker_id: str) -> Entry | None:
-        """Return the entry of a marker id, if it is registered."""
-        return self._entries.get(marker_id)
+    def entry(self, marker_id: str) -> Entry:
+        """Return the entry of a registered marker. Raises ``KeyError`` for another id."""
+        return self._entries[marker_id]
 
     def with_part(self, position: int, letters: str) -> Iterator[Entry]:
         """Yield the markers that hold this group at this position."""

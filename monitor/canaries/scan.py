@@ -229,10 +229,9 @@ class _Search:
                     if not self._is_own(entry):
                         parts[entry.id].setdefault(place, group)
         for marker_id, held in parts.items():
-            entry = self._registry.entry(marker_id)
-            if entry is not None:
-                bits = net_bits(MatchKind.SCATTERED, len(held), **self._size)
-                yield _match(entry, MatchKind.SCATTERED, list(held.values()), bits)
+            bits = net_bits(MatchKind.SCATTERED, len(held), **self._size)
+            found = list(held.values())
+            yield _match(self._registry.entry(marker_id), MatchKind.SCATTERED, found, bits)
 
     def unregistered(self, windows: list[Window], known: list[Match]) -> Iterator[Match]:
         """Yield markers of ours (valid tag) that no registered marker explains."""

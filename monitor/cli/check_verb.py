@@ -22,7 +22,7 @@ from monitor.reports.junit import junit_xml
 from monitor.reports.terminal import render
 from monitor.store.lock import owner_of
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

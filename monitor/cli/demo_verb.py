@@ -25,7 +25,7 @@ from monitor.passes import Done
 from monitor.reports.check import CheckReport
 from monitor.reports.terminal import printable, render
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 # Row A01 of docs/incidents.md: a refused long prompt becomes a one-token placeholder.
 INCIDENT = "overlength_placeholder"

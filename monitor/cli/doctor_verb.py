@@ -13,7 +13,7 @@ from monitor.cli.doctor_line import Surroundings
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption
 from monitor.clock import SystemClock
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import typer
 
@@ -11,8 +12,9 @@ from monitor.cli.options import DEFAULT_CONFIG, ConfigOption
 from monitor.errors import UsageError
 from monitor.reports.terminal import printable
 from monitor.store import StoredTrial
+from monitor.store.rows import ExchangeRow
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
@@ -42,8 +44,8 @@ def describe(known: StoredTrial) -> Iterator[str]:
         yield from _exchange(known, exchange)
 
 
-def _exchange(known: StoredTrial, exchange: object) -> Iterator[str]:
-    fields = {name: getattr(exchange, name) for name in exchange.__dataclass_fields__}
+def _exchange(known: StoredTrial, exchange: ExchangeRow) -> Iterator[str]:
+    fields = asdict(exchange)
     number = fields.pop("exchange")
     yield f"  exchange {number}"
     shown = ((k, v) for k, v in fields.items() if v not in (None, "", (), 0, 0.0) and k not in _KEYS)

@@ -20,7 +20,7 @@ from monitor.engines.discovery import discover
 from monitor.http import HttpClient, origin_of
 from monitor.probes import PROBES
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

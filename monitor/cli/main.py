@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-import click
 import typer
+from typer.core import TyperGroup
 
-from monitor import __version__
 from monitor.errors import DavylampError
 
-GOOD_EXIT, USAGE_EXIT = 0, 2
+GOOD_EXIT, USAGE_EXIT, ABORTED_EXIT = 0, 2, 130
 
 # verb -> (module with a typer ``app``, what --help says)
 VERBS: dict[str, tuple[str, str]] = {
@@ -29,15 +29,15 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(TyperGroup):
     """Loads a verb's module when the verb is used, not before."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """Return the verbs in the order of the table."""
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a verb's command."""
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+        """Import and return a verb's command; ``None`` if there is no such verb."""
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(VERBS[cmd_name][0])
@@ -45,41 +45,43 @@ class LazyGroup(click.Group):
         command.name = cmd_name
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """Write the table of verbs without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(verb, words) for verb, (_, words) in VERBS.items()])
 
 
-@click.group(
+app = typer.Typer(
     cls=LazyGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Semantic monitoring of language-model serving: asks questions whose right answer it "
     "knows, and says what the answers say when every status code is 200.",
     epilog="Exit codes: 0 good, 1 something bad, 2 usage or configuration, "
     "3 nothing bad but something could not be told.",
 )
-@click.version_option(__version__, prog_name="davylamp")
-def command() -> None:
+
+
+@app.callback()
+def davylamp() -> None:
     """Do nothing by itself; the verbs do."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code. Errors go to stderr, each with its remedy."""
+    command = typer.main.get_command(app)
+    args = list(arguments) if arguments is not None else None
     try:
-        result = command.main(
-            args=list(arguments) if arguments is not None else None,
-            prog_name="davylamp",
-            standalone_mode=False,
-        )
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except click.ClickException as error:
-        error.show(file=sys.stderr)
-        return USAGE_EXIT
-    except click.Abort:
+        result = command.main(args=args, prog_name="davylamp", standalone_mode=False)
+    except typer.Abort:
         sys.stderr.write("stopped\n")
-        return 130
+        return ABORTED_EXIT
+    except typer.TyperException as error:
+        show = getattr(error, "show", None)
+        show() if show else sys.stderr.write(f"{error}\n")
+        return USAGE_EXIT
     except DavylampError as error:
         sys.stderr.write(f"{error}\n")
         return USAGE_EXIT

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, TextIO
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
 from monitor.checking import Step
 from monitor.reports.terminal import printable
 
@@ -53,9 +56,6 @@ class _Plain:
 
 @contextmanager
 def _bar(stream: TextIO) -> Iterator[Shown]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     console = Console(file=stream, markup=False, highlight=False)
     columns = (
         TextColumn("{task.fields[target]}", markup=False),
@@ -68,15 +68,17 @@ def _bar(stream: TextIO) -> Iterator[Shown]:
 
 
 class _Bar:
-    def __init__(self, progress: object) -> None:
+    """One bar a target."""
+
+    def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._tasks: dict[str, object] = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def step(self, step: Step) -> None:
         self.words(step.target, step.words, step.done, step.total)
 
     def words(self, target: str, words: str, done: int, total: int) -> None:
-        progress = self._progress
         if target not in self._tasks:
-            self._tasks[target] = progress.add_task("", total=total, target=target, words="")
-        progress.update(self._tasks[target], completed=done, total=total, words=printable(words))
+            self._tasks[target] = self._progress.add_task("", target=target, words="")
+        task = self._tasks[target]
+        self._progress.update(task, completed=done, total=total, words=printable(words))

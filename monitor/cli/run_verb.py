@@ -13,7 +13,7 @@ from monitor.daemon.run import run_daemon
 from monitor.errors import UsageError
 from monitor.logs import set_up_logs
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

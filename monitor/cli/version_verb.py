@@ -10,7 +10,7 @@ from monitor import __version__
 from monitor.checks import CHECKS_VERSION
 from monitor.reports.check import SCHEMA_VERSION
 
-app = typer.Typer(add_completion=False)
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()

@@ -8,6 +8,7 @@ import logging
 import os
 import secrets
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from random import SystemRandom
 
@@ -93,7 +94,8 @@ class _QuietServer(uvicorn.Server):
     """uvicorn without its own signal handlers: stopping is ours, in our order."""
 
     @contextlib.contextmanager
-    def capture_signals(self):
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals alone."""
         yield
 
 

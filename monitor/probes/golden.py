@@ -18,6 +18,7 @@ from monitor.probes.base import (
     estimate_tokens,
     stratum,
 )
+from monitor.prompts import GoldenPrompt
 from monitor.tasks import ask_to_repeat
 
 _NONCE_TOKENS = 24
@@ -61,14 +62,14 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
     return plans
 
 
-def _spread(prompts: list, count: int, rng: Random) -> list:
+def _spread(prompts: list[GoldenPrompt], count: int, rng: Random) -> list[GoldenPrompt]:
     """Take prompts from each (suite, language) in turn, so that a few already cover all."""
-    groups: dict[tuple[str, str], list] = {}
+    groups: dict[tuple[str, str], list[GoldenPrompt]] = {}
     for prompt in rng.sample(prompts, len(prompts)):
         groups.setdefault((prompt.suite, prompt.language), []).append(prompt)
     order = sorted(groups)
     rng.shuffle(order)
-    chosen: list = []
+    chosen: list[GoldenPrompt] = []
     while len(chosen) < min(count, len(prompts)):
         chosen.extend(groups[key].pop() for key in order if groups[key])
     return chosen[:count]

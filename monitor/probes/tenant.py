@@ -23,7 +23,7 @@ from monitor.probes.base import (
 from monitor.tasks import addition, ask_to_repeat
 
 OUTPUT_TOKENS = 64
-_CELL = {"length": "pages", "tenants": "pair"}
+_STRATUM = stratum(length="pages", tenants="pair")
 _SENTENCE_CHARACTERS = 44
 
 
@@ -41,7 +41,7 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
         return [
             Impossible(
                 probe=PROBE.name,
-                stratum=stratum(**_CELL),
+                stratum=_STRATUM,
                 reason="needs two tenants: a leak between tenants cannot be proven with one",
             )
         ]
@@ -52,7 +52,7 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
         TrialPlan(
             probe=PROBE.name,
             shape=PROBE.shape,
-            stratum=stratum(**_CELL),
+            stratum=_STRATUM,
             purpose="no tenant's answer carries what another tenant planted",
             price=Price(refused_tokens=tokens, answered_tokens=tokens),
             arguments={"donor": donor, "victim": victim, "params": params},
