@@ -3,19 +3,83 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 22
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
 .PHONY: install
 install: $(STAMP) ## Make .venv with the davylamp command in it (pinned, hash-checked)
 
 $(STAMP): requirements/dev.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "davylamp needs Python >= 3.11: make install PYTHON=python3.12" >&2; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "davylamp needs Python 3.11 or newer: make install PYTHON=python3.12" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python's venv module is missing: apt-get install python3-venv" >&2; exit 2; }
+	$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
+
+.PHONY: demo
+demo: install ## The incident in a minute: what HTTP says and what the answers say
+	$(BIN)/davylamp demo
+
+.PHONY: test
+test: install ## All tests but those on the real model, in under ten minutes on two cores
+	$(BIN)/python -m pytest -q
+
+.PHONY: test-real
+test-real: install ## Build llama-server once, serve a small model, run davylamp check against it
+	$(BIN)/python -m tests.real_model.llama build
+	$(BIN)/python -m pytest -q --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/real_model
+
+.PHONY: coverage
+coverage: install ## Tests with branch coverage
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -q
+	$(BIN)/python -m coverage combine -q
+	$(BIN)/python -m coverage report
+
+.PHONY: lint
+lint: install ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+.PHONY: format
+format: install ## Let ruff mend what it can
+	$(BIN)/ruff check --fix --exit-zero .
+	$(BIN)/ruff format .
+
+.PHONY: types
+types: install ## mypy, strict
+	$(BIN)/mypy
+
+.PHONY: imports
+imports: install ## Imports run one way; the lab and the product share nothing
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: licences
+licences: install ## List the licences of everything installed; refuse what Apache-2.0 cannot ship with
+	$(BIN)/python scripts/licences.py
+
+.PHONY: audit
+audit: install ## Known vulnerabilities of the pinned dependencies, where the data can be reached
+	$(BIN)/python scripts/audit.py
+
+.PHONY: bench-canaries
+bench-canaries: install ## False LEAKs and scanning speed against the number of live markers
+	$(BIN)/python -m tests.bench.canaries
+
+.PHONY: faults-table
+faults-table: install ## Measure the README's table: what status codes saw and what Davylamp said
+	$(BIN)/python -m tests.bench.faults
+
+.PHONY: lock
+lock: ## Pin all dependencies again, with hashes (needs uv)
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -q -o requirements/runtime.txt
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -q -o requirements/dev.txt
+
+.PHONY: clean
+clean: ## Remove what the targets made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

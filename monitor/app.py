@@ -27,7 +27,7 @@ from monitor.planning import ProbeChoice, plan_pass, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, TargetView, TenantView, TokenLimit
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
-from monitor.sinks import ClickHouseSink, HealthCollector, LogSink, PrometheusSink, Stream
+from monitor.sinks import ClickHouseSink, HealthCollector, LogSink, PrometheusSink, Sink, Stream
 from monitor.store import Store, open_store
 
 # Limits this close are one limit: engines keep a few tokens for themselves (SGLang six).
@@ -57,9 +57,13 @@ class Installation:
         self.resources.close()
 
 
-def open_installation(config: Config, clock: Clock) -> Installation:
+def open_installation(
+    config: Config, clock: Clock, *, log_verdicts: bool = False
+) -> Installation:
     """Open the store and everything that works over it.
 
+    ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
+    needs none.
     Raises ``ConfigError`` for a missing credential and ``StoreError`` if the store cannot be
     opened, ``StoreBusyError`` if another process has it.
     """
@@ -76,11 +80,10 @@ def open_installation(config: Config, clock: Clock) -> Installation:
         counters = PrometheusSink(metrics, config.environment)
         counters.set_config_hash(config.hash)
         metrics.register(_health(config, store, budget, findings))
-        sinks = (
-            ClickHouseSink(store.writer, store.hasher),
-            counters,
-            LogSink(logging.getLogger("monitor.verdicts"), as_json=config.log.format == "json"),
-        )
+        sinks: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
+        if log_verdicts:
+            as_json = config.log.format == "json"
+            sinks.append(LogSink(logging.getLogger("monitor.verdicts"), as_json=as_json))
         for sink in sinks:
             resources.callback(sink.close)
         pipeline = Pipeline(

@@ -30,7 +30,7 @@ _POLL_SECONDS = 0.05
 async def run_daemon(config: Config, clock: Clock) -> None:
     """Run until SIGTERM or SIGINT. Trials under way may finish; then everything is written."""
     token = api_token(config)
-    installation = open_installation(config, clock)
+    installation = open_installation(config, clock, log_verdicts=True)
     try:
         await _serve(installation, token)
     finally:
