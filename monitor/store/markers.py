@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 from cryptography.exceptions import InvalidTag
@@ -45,12 +45,14 @@ class MarkerStore:
         """
         return tuple(self._entry(row) for row in self._reader.markers())
 
-    def expire(self, now: datetime, keep: Collection[str] = ()) -> None:
+    def expire(self, now: datetime) -> None:
         """Erase the texts of markers past their expiry, and wait until they are gone.
 
-        ``keep`` holds the markers that the evidence of open findings names.
+        A marker that the evidence of a finding names keeps its text until that is forgotten.
+        Call it after ``MarkerRegistry.expire``, once a day.
         """
-        parameters = {"now": now, "keep": list(keep)}
+        self._writer.flush()
+        parameters = {"now": now, "keep": list(self._reader.evidence_markers())}
 
         def erase(client: Client) -> None:
             client.command(

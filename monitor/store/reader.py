@@ -116,13 +116,13 @@ class Reader:
         """Return every marker, live and expired, in the order of minting."""
         return tuple(self._rows(MarkerRow, "1 ORDER BY minted_at, id", {}))
 
-    def markers_of(self, trials: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the ids of the markers that the evidence of these trials names."""
+    def evidence_markers(self) -> tuple[str, ...]:
+        """Return the ids of the markers that the evidence of any finding names."""
         sql = (
-            f"SELECT DISTINCT marker FROM {TABLES[SignalRow]} FINAL "  # noqa: S608
-            "WHERE marker != '' AND has({trials:Array(String)}, trial)"
+            f"SELECT DISTINCT marker FROM {TABLES[SignalRow]} FINAL WHERE marker != '' "  # noqa: S608
+            f"AND trial IN (SELECT arrayJoin(trials) FROM {TABLES[FindingRow]} FINAL) ORDER BY marker"
         )
-        return tuple(str(row[0]) for row in self._client.query(sql, {"trials": list(trials)}))
+        return tuple(str(row[0]) for row in self._client.query(sql))
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""

@@ -122,7 +122,7 @@ class ExchangeVerdictRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalRow:
-    """One signal; ``span_hashes`` are keyed hashes of the places it points at."""
+    """One signal; ``span_hashes`` are keyed hashes of the places in what the target wrote."""
 
     verdict: str
     position: int

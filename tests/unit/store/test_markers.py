@@ -10,11 +10,13 @@ import pytest
 
 from monitor.canaries import InstallationKey, MarkerRegistry, Minter
 from monitor.errors import StoreError
+from monitor.findings import Findings, StoredFindings
 from monitor.model import Marker
+from monitor.sinks import ClickHouseSink
 from monitor.store import Store
 from monitor.store.markers import MarkerStore
 from monitor.store.rows import MarkerRow, values
-from tests.unit.store.samples import NOW, owner
+from tests.unit.store.samples import NOW, leak_signal, owner, trial, verdict
 
 
 def minted(store: Store, target: str, seed: int, amount: int = 3) -> list[Marker]:
@@ -53,9 +55,13 @@ def test_no_marker_is_stored_in_clear(store: Store) -> None:
 def test_an_expired_text_is_gone_and_its_hashes_stay(store: Store) -> None:
     gone, kept, other = minted(store, "expired", 3)
     before = {entry.id: entry for entry in store.markers.load()}
-    store.markers.expire(NOW, keep=())
+    store.markers.expire(NOW)
     assert {entry.id: entry for entry in store.markers.load()} == before
-    store.markers.expire(NOW + timedelta(days=31), keep=[kept.id])
+    evidence = replace(leak_signal("expired"), marker_id=kept.id)
+    found = verdict(1, "expired", signals=(evidence,))
+    Findings(StoredFindings(store.writer, store.reader), NOW).record(found)
+    ClickHouseSink(store.writer, store.hasher).deliver(trial(1, "expired"), found)
+    store.markers.expire(NOW + timedelta(days=31))
     after = {entry.id: entry for entry in store.markers.load()}
     assert after[kept.id] == before[kept.id]
     for marker in (gone, other):
