@@ -212,7 +212,11 @@ def live_target(
 ) -> LiveTarget:
     """Return a target that can be asked. Raises ``ConfigError`` if a credential is missing."""
     settings = config.for_target(target)
-    http = HttpClient(origins=frozenset({origin_of(target.base_url)}), clock=clock)
+    http = HttpClient(
+        origins=frozenset({origin_of(target.base_url)}),
+        clock=clock,
+        fixed_headers={name: resolve_secret(ref) for name, ref in target.header_refs().items()},
+    )
     options = {}
     if target.reasoning is not None:
         options["extra_body"] = {"reasoning_effort": target.reasoning.effort}

@@ -82,7 +82,10 @@ def origin_of(url: str) -> Origin:
 
 
 class HttpClient:
-    """One target's client. ``transport`` is the seam for tests and for a private CA."""
+    """One target's client. ``transport`` is the seam for tests and for a private CA.
+
+    ``fixed_headers`` go with every request, and like credentials only to ``origins``.
+    """
 
     def __init__(
         self,
@@ -91,7 +94,9 @@ class HttpClient:
         clock: Clock,
         limits: Limits | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
+        fixed_headers: Mapping[str, str] | None = None,
     ) -> None:
+        self._fixed_headers = dict(fixed_headers or {})
         self.limits = limits or Limits()
         self._origins = origins
         self._clock = clock
@@ -117,6 +122,7 @@ class HttpClient:
         limit for this reply.
         """
         started_at = self._clock.now()
+        headers = {**self._fixed_headers, **headers}
         receipt = _Receipt(
             clock=self._clock,
             limits=self.limits,

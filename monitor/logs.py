@@ -37,4 +37,7 @@ def set_up_logs(level: str, style: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
+    # At debug httpcore prints a target's response headers, which may repeat a credential.
+    for library in ("httpcore", "httpx"):
+        logging.getLogger(library).setLevel(logging.WARNING)
     logging.getLogger("monitor").setLevel(level.upper())

@@ -97,9 +97,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A whole or partial answer. ``text`` is hostile input: never render or execute it."""
+    """A whole or partial answer. ``text`` is hostile input: never render or execute it.
+
+    ``other_text`` is what stood in choices nobody asked for: no answer, but searched like one.
+    """
 
     text: str
+    other_text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning_text: str = ""
     finish_reason: str | None = None

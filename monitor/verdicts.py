@@ -93,6 +93,7 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("BOUNDARY", "answered_over_configured"): _suspect("answered above the configured limit"),
     ("PROTOCOL", "not_the_protocol"): _hard(_CONTRACT, "a 200 whose body is not an answer"),
     ("PROTOCOL", "faults"): _hard(_CONTRACT, "a 200 that breaks the protocol"),
+    ("PROTOCOL", "no_usage"): _suspect("no token usage is reported, so none was checked"),
     ("PROTOCOL", "response_id_reused"): _hard(_CONTRACT, "one response id for two prompts"),
 }
 

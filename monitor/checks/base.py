@@ -40,9 +40,10 @@ class Check:
 
 
 def said(response: Response) -> str:
-    """Return everything the target wrote: text, hidden reasoning, tool names and arguments."""
+    """Return everything the target wrote: text, hidden reasoning, tool calls, further choices."""
     calls = (f"{call.name} {call.arguments}" for call in response.tool_calls)
-    return "\n".join([response.text, response.reasoning_text, *calls])[:JUDGED_CHARACTERS]
+    parts = [response.text, response.reasoning_text, *calls, response.other_text]
+    return "\n".join(parts)[:JUDGED_CHARACTERS]
 
 
 def answered(response: Response) -> str:

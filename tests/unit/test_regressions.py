@@ -288,3 +288,16 @@ def test_a_stale_code_of_the_same_prompt_is_suspect_once_and_wrong_input_when_re
     )
     history: History = replace(bench.history, earlier=(seen,))
     assert bench.judge(exchange, history=history).verdict_class is VerdictClass.WRONG_INPUT
+
+
+def test_a_marker_in_a_choice_nobody_asked_for_is_a_leak_too() -> None:
+    bench = Bench()
+    nonce, donor = bench.mint("tenant-b"), bench.mint("tenant-a", trial="trial-0")
+    exchange = an_exchange(nonce, nonce, response={"other_text": f"see {donor}"}, nonce=nonce)
+    assert bench.judge(exchange).verdict_class is VerdictClass.LEAK
+
+
+def test_a_server_that_never_reports_usage_is_flagged_not_bad() -> None:
+    exchange = an_exchange("hi", "hi", response={"protocol_faults": ("usage_missing",)})
+    verdict = Bench().judge(exchange)
+    assert (verdict.outcome, verdict.verdict_class) == (Outcome.GOOD, VerdictClass.SUSPECT)
