@@ -120,7 +120,8 @@ class Reader:
         """Return the ids of the markers that the evidence of any finding names."""
         sql = (
             f"SELECT DISTINCT marker FROM {TABLES[SignalRow]} FINAL WHERE marker != '' "  # noqa: S608
-            f"AND trial IN (SELECT arrayJoin(trials) FROM {TABLES[FindingRow]} FINAL) ORDER BY marker"
+            f"AND trial IN (SELECT arrayJoin(trials) FROM {TABLES[FindingRow]} FINAL) "
+            "ORDER BY marker"
         )
         return tuple(str(row[0]) for row in self._client.query(sql))
 

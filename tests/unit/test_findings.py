@@ -149,6 +149,16 @@ def test_no_children_without_a_leak_and_no_wrong_children() -> None:
     assert book.record(bad(VerdictClass.WRONG, "s4")) is None
 
 
+def test_a_stratum_with_a_finding_of_its_own_keeps_it() -> None:
+    book = findings()
+    own = book.record(bad(VerdictClass.CONTRACT, "s2"))
+    book.record(bad(VerdictClass.LEAK, "s1"))
+    later = book.record(bad(VerdictClass.CONTRACT, "s2"))
+    assert own is not None
+    assert later is not None
+    assert (later.id, later.count, later.children) == (own.id, 2, ())
+
+
 def test_foreign_parts_are_reviewed_at_most_twice_a_stratum_a_day() -> None:
     store = MemoryFindings()
     book = findings(store)
