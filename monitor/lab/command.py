@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import signal
 import socket
 import sys
 
@@ -16,6 +17,7 @@ from monitor.lab.mechanisms.catalogue import (
     assemble,
     parse_sets,
 )
+from monitor.lab.responder import facts
 from monitor.lab.server import application
 from monitor.lab.service import Service
 from monitor.lab.settings import (
@@ -48,10 +50,13 @@ def main(argv: list[str] | None = None) -> int:
 
 def serve(service: Service, host: str, port: int) -> None:
     """Listen, print one line of JSON, and answer until a signal comes."""
+    facts.load()
     listener = socket.create_server((host, port), backlog=512)
     bound = listener.getsockname()[1]
     sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
     sys.stdout.flush()
+    # The server stops in good order and then raises the signal again: that is a normal end here.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     config = uvicorn.Config(application(service), log_level="warning", access_log=False)
     uvicorn.Server(config).run(sockets=[listener])
 

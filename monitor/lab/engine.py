@@ -51,9 +51,7 @@ class Engine:
             if self.disaggregated
             else self.prefill_pool
         )
-        self.cache = PrefixCache(
-            self.prefill_pool, steps.page_key, trims=steps.trim_cached_entry
-        )
+        self.cache = PrefixCache(self.prefill_pool, steps.page_key, trims=steps.trim_cached_entry)
         self.waiting: deque[Job] = deque()
         self.running: list[Job] = []
         self.prefill = Counters()

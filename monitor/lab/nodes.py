@@ -7,7 +7,6 @@ from typing import Any
 
 from monitor.lab.service import Service
 
-VERSION = "0.5.18"
 _KV_BYTES_PER_TOKEN = 73_728
 
 
@@ -23,7 +22,7 @@ def server_info(service: Service) -> Mapping[str, Any]:
     }
     mode = "prefill" if engine.disaggregated else "null"
     return {
-        "version": VERSION,
+        "version": settings.version,
         "status": "ready",
         "served_model_name": settings.model,
         "model_path": settings.model,

@@ -31,6 +31,8 @@ class LabSettings:
     decode_share: float = 4.0
     seed: int = 0
     model: str = "lamp-lab-1"
+    # The SGLang version whose behaviour is played.
+    version: str = "0.5.23"
     keys: Mapping[str, str] = field(default_factory=dict)
     max_batch: int = 32
     default_max_new_tokens: int = 512

@@ -20,6 +20,15 @@ _PIECE = re.compile(
 )
 # Below this id there are only special tokens.
 FIRST_PIECE_ID = 64
+# Cyrillic, Hebrew, Thai, Hangul, Han: the letters the vocabulary starts with.
+BASE_BLOCKS = (
+    range(0x0430, 0x0450),
+    range(0x05D0, 0x05EB),
+    range(0x0E01, 0x0E2F),
+    range(0xAC00, 0xAC28),
+    range(0x4E00, 0x4E50),
+)
+BASE_PIECES = sum(len(block) for block in BASE_BLOCKS)
 
 
 class Special(IntEnum):
@@ -65,8 +74,9 @@ class Tokenizer:
     """Gives every distinct piece an id at first sight, the same sequence the same ids."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
-        self._pieces: list[str] = []
+        # Every vocabulary has rows for scripts that a given text never uses.
+        self._pieces: list[str] = [chr(code) for block in BASE_BLOCKS for code in block]
+        self._ids = {piece: FIRST_PIECE_ID + at for at, piece in enumerate(self._pieces)}
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text's pieces; never a special token."""

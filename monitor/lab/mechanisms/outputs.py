@@ -8,7 +8,7 @@ from dataclasses import replace
 from monitor.lab.jobs import Job, OutputToken, Usage
 from monitor.lab.mechanisms.base import Chance, Mechanism, Value
 from monitor.lab.steps import END, Reading, Steps
-from monitor.lab.tokenizer import FIRST_PIECE_ID
+from monitor.lab.tokenizer import BASE_PIECES, FIRST_PIECE_ID
 
 
 def _no_end_of_reasoning(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
@@ -50,7 +50,7 @@ def _mix_scripts(steps: Steps, params: Mapping[str, Value], chance: Chance) -> S
             return token
         # Ids of a damaged output layer: some other row of the vocabulary, whatever is there.
         rng = chance.rng(job.number * 4096 + len(job.output))
-        return replace(token, token=FIRST_PIECE_ID + rng.randrange(int(params["vocabulary"])))
+        return replace(token, token=FIRST_PIECE_ID + rng.randrange(BASE_PIECES))
 
     return replace(steps, sample=sample)
 
@@ -100,7 +100,7 @@ MIXED_TOKENS = Mechanism(
     name="mixed_tokens",
     sentence="After some good tokens the sampler picks random rows of the vocabulary.",
     install=_mix_scripts,
-    params={"rate": 1.0, "after": 6, "vocabulary": 400},
+    params={"rate": 1.0, "after": 6},
 )
 STOPS_EARLY = Mechanism(
     name="stops_early",

@@ -151,7 +151,10 @@ def story(ask: Ask) -> list[Piece] | None:
     if not re.search(r"\bhow (?:many|much)\b|多少|几", ask.text, re.IGNORECASE):
         return None
     text = ask.reading.text[ask.before.start : ask.clause.end]
-    if re.search(r"\bhow much\b", ask.text) and len(re.findall(r"[$€£¥]", text)) == 1:
+    if (
+        re.search(r"\bhow much\b", ask.text, re.IGNORECASE)
+        and len(re.findall(r"[$€£¥]", text)) == 1
+    ):
         return None
     told = re.split(r"(?:[.!?。！？\n]|\bthen\b|,|，|\band\b)", as_digits(text))
     value: Fraction | None = None

@@ -14,11 +14,12 @@ from monitor.lab.pages import Slots
 from monitor.lab.responder.answering import answer_turn
 from monitor.lab.responder.asking import Span
 from monitor.lab.responder.draft import Draft, Piece, copied, known
-from monitor.lab.responder.reading import Reading, mark, read, without_marks
+from monitor.lab.responder.reading import Reading, Turn, mark, read, without_marks
 from monitor.lab.tokenizer import Special, Tokenizer
 
 _CODE = re.compile(r"[a-z]{4,6}(?:-[a-z]{4,6})+|\b[A-Z0-9]{2,}(?:-[A-Z0-9]{2,})+")
 _RUN = re.compile(f"[^{mark(Special.PAD)}-{mark(Special.END_THINK)}]+")
+_QUESTION = re.compile(f"({_RUN.pattern}){mark(Special.END)}{mark(Special.ASSISTANT)}")
 _CONTINUED_CHARACTERS = 220
 _UNSURE = "I am not certain."
 
@@ -65,26 +66,29 @@ def compose(reading: Reading) -> Draft:
     turns = reading.turns()
     if reading.asks_for_an_answer:
         return _answer_last(reading, turns)
-    for turn in reversed(turns):
-        if turn.role == "user" and turn.complete:
-            draft = answer_turn(reading, Span(start=turn.start, end=turn.end))
-            if draft:
-                return draft
-    headless = reading.text.find(mark(Special.END))
-    if headless > 0:
-        draft = answer_turn(reading, Span(start=0, end=headless))
+    # A stretch before an assistant turn was somebody's question, even if its beginning is lost.
+    for question in reversed(list(_QUESTION.finditer(reading.text))):
+        draft = answer_turn(reading, Span(start=question.start(1), end=question.end(1)))
         if draft:
             return draft
     return continue_text(reading)
 
 
-def _answer_last(reading: Reading, turns: list) -> Draft:
+def _answer_last(reading: Reading, turns: list[Turn]) -> Draft:
+    if len(turns) > 1 and turns[-2].role == "tool":
+        return _report_tool(reading, turns[-2])
     users = [turn for turn in turns if turn.role == "user"]
     # A prompt that lost its front has no beginning of a turn: what is left is the turn.
     end = reading.text.rfind(mark(Special.END))
     span = Span(start=users[-1].start, end=users[-1].end) if users else Span(start=0, end=end)
     draft = answer_turn(reading, span)
     return draft or Draft(pieces=(known(_UNSURE, max(0, span.end - 1)),))
+
+
+def _report_tool(reading: Reading, turn: Turn) -> Draft:
+    """Return what a tool said, as the answer."""
+    text = reading.text[turn.start : turn.end].strip()
+    return Draft(pieces=(copied(text or "...", turn.start),))
 
 
 def continue_text(reading: Reading) -> Draft:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from monitor.lab.responder.asking import Span, stem, words
 
-_SENTENCE_END = r"(?=[.!?]?(?:\s*$|\s+(?![a-z])|[\ue000-\ue03f])|[;\n]|,\s|\s(?:and|but)\s|\s*\()"
+_SENTENCE_END = (
+    r"(?=\s*(?:$|[\ue000-\ue03f;\n(])|[.!?](?:[\"')\]]?\s|[\"')\]]?$|[\ue000-\ue03f])"
+    r"|,\s|\s(?:and|but)\s)"
+)
 _DEFINED = re.compile(
     r"\b(?P<article>[Tt]he|[Mm]y|[Oo]ur|[Yy]our|[Ii]ts|[Tt]his|[Hh]is|[Hh]er|[Ss]uch)\s+"
     r"(?P<a>[A-Za-z][\w'-]*(?: [A-Za-z0-9][\w'-]*){0,5}?)"
@@ -22,10 +26,11 @@ _DEFINED_ZH = re.compile(
     re.MULTILINE,
 )
 _LINE = re.compile(
-    r"^[ \t]*(?:[-*•]|\d+[.)](?=\s))?[ \t]*(?P<key>[^\n:=|\t，：]{1,60}?)[ \t]*"
-    r"(?::|：|=>|->|→|=|\||\t|,(?=\s*\S+$)|，| – | - )[ \t]*(?P<value>[^\n]{1,90}?)[ \t]*[.;,]?[ \t]*$",
-    re.MULTILINE,
+    r"[ \t]*(?:[-*•]|\d+[.)](?=\s))?[ \t]*(?P<key>[^\n:=|\t，：]{1,60}?)[ \t]*"
+    r"(?::|：|=>|->|→|=|\||\t|,(?=\s*\S+$)|，| – | - )[ \t]*(?P<value>[^\n]{1,90}?)[ \t]*[.;,]?[ \t]*$"
 )
+_SHORT_LINE = re.compile(r"[^\n]{3,160}")
+_SIGN = re.compile(r":|=|->|→")
 _INLINE = re.compile(
     r"(?P<key>[\w][\w '-]{0,30}?)\s*(?::|=|->|→|=>)\s*(?P<value>[\w][\w.@+-]*)(?=[,;.\n]|\s*$|\s+and\b)",
     re.MULTILINE,
@@ -45,7 +50,8 @@ class Entry:
     at: int
 
 
-def definitions(text: str, span: Span) -> list[Entry]:
+@lru_cache(maxsize=64)
+def definitions(text: str, span: Span) -> tuple[Entry, ...]:
     """Return the "A of B is X" sentences of a span, in order."""
     found = []
     for pattern in (_DEFINED, _DEFINED_ZH):
@@ -55,32 +61,37 @@ def definitions(text: str, span: Span) -> list[Entry]:
                 owner = (match["b"] or "").rstrip("的")
                 attribute = match["a"].removesuffix(" code is")
                 found.append(Entry(attribute=attribute, owner=owner, value=value, at=at))
-    return sorted(found, key=lambda entry: entry.at)
+    return tuple(sorted(found, key=lambda entry: entry.at))
 
 
-def lines(text: str, span: Span) -> list[Entry]:
+@lru_cache(maxsize=64)
+def lines(text: str, span: Span) -> tuple[Entry, ...]:
     """Return the "KEY: VALUE" lines of a span, in order."""
     found = []
-    for match in _LINE.finditer(text, span.start, span.end):
+    for line in _SHORT_LINE.finditer(text, span.start, span.end):
+        match = _LINE.match(text, line.start(), line.end())
+        if match is None:
+            continue
         quoted = match["value"].strip("\"'`“”")
         at = match.start("value") + match["value"].find(quoted)
         key = match["key"].strip(" \"'`“”*")
         if quoted and key:
             found.append(Entry(attribute="", owner=key, value=quoted, at=at))
-    return found
+    return tuple(found)
 
 
-def inline(text: str, span: Span) -> list[Entry]:
+@lru_cache(maxsize=64)
+def inline(text: str, span: Span) -> tuple[Entry, ...]:
     """Return "key = value" pairs that stand within sentences."""
-    return [
-        Entry(
-            attribute="",
-            owner=match["key"].strip(),
-            value=match["value"].rstrip("."),
-            at=match.start("value"),
+    found = []
+    for sign in _SIGN.finditer(text, span.start, span.end):
+        match = _INLINE.search(
+            text, max(span.start, sign.start() - 32), min(span.end, sign.end() + 60)
         )
-        for match in _INLINE.finditer(text, span.start, span.end)
-    ]
+        if match and match.end() > sign.start():
+            value, key = match["value"].rstrip("."), match["key"].strip()
+            found.append(Entry(attribute="", owner=key, value=value, at=match.start("value")))
+    return tuple(found)
 
 
 def content_words(text: str) -> set[str]:

@@ -99,6 +99,11 @@ def rows() -> tuple[Row, ...]:
     return tuple(found)
 
 
+def load() -> None:
+    """Read the fact file now, so that the first question need not wait for it."""
+    _index()
+
+
 @cache
 def _index() -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
     forward: dict[str, list[Row]] = defaultdict(list)
@@ -190,9 +195,9 @@ def _backward(text: str) -> tuple[str, ...] | None:
 def _confirm(ask: Ask) -> list[Piece] | None:
     """Answer "Is Paris the capital of France?" with yes or no."""
     low = ask.text.lower()
-    if not re.match(r"\W*(?:.*[:,] )?(?:is|are|does|do|did|was|true or false)\b", low) and not re.search(
-        r"吗|是不是|是否|yes or no|true or false", low
-    ):
+    if not re.match(
+        r"\W*(?:.*[:,] )?(?:is|are|does|do|did|was|true or false)\b", low
+    ) and not re.search(r"吗|是不是|是否|yes or no|true or false", low):
         return None
     if re.search(r"\b(?:what|which|who|when|where|how)\b|什么|哪|谁|多少", low):
         return None
@@ -222,7 +227,9 @@ def enumerate_kind(ask: Ask) -> list[Piece] | None:
     low = ask.text.lower()
     wanted = re.search(
         r"\b(?:name|list|give|write|tell me|mention|output|print)\b(?: me)?(?: exactly| any| the| only)?\s+"
-        r"(?P<n>\d+|" + "|".join(NUMBER_WORDS) + r"|an?|all)?\b|(?:列出|说出|写出|举出|给出)(?P<z>[一二两三四五六七八九十\d]+)[个种]",
+        r"(?P<n>\d+|"
+        + "|".join(NUMBER_WORDS)
+        + r"|an?|all)?\b|(?:列出|说出|写出|举出|给出)(?P<z>[一二两三四五六七八九十\d]+)[个种]",
         low,
     )
     if not wanted:

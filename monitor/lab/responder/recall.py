@@ -70,7 +70,9 @@ def _unfit(what: str) -> bool:
 
 def next_line_literally(ask: Ask) -> list[Piece] | None:
     """Answer "Repeat the following:" when what to repeat stands on the next line."""
-    if not re.search(r"\b(?:repeat|copy|echo)\b[^\n]*:\s*$|(?:重复|复述)[^\n]*[:：]\s*$", ask.text, re.I):
+    if not re.search(
+        r"\b(?:repeat|copy|echo)\b[^\n]*:\s*$|(?:重复|复述)[^\n]*[:：]\s*$", ask.text, re.I
+    ):
         return None
     rest = re.compile(r"\s*([^\n]+)").match(ask.reading.text, ask.clause.end, ask.turn.end)
     return [copied(rest.group(1), rest.start(1))] if rest else None
@@ -134,7 +136,11 @@ def listed(ask: Ask) -> list[Piece] | None:
             found = _mentioned(ask.text, usable)
             if found:
                 return _with_gaps(ask, found)
-            back = [e for e in usable if re.search(rf"(?<![\w-]){re.escape(e.value)}(?![\w-])", ask.text)]
+            back = [
+                e
+                for e in usable
+                if re.search(rf"(?<![\w-]){re.escape(e.value)}(?![\w-])", ask.text)
+            ]
             if back:
                 at = ask.reading.text.rfind(back[-1].owner, scope.start, back[-1].at)
                 return [copied(back[-1].owner, max(at, 0))]
@@ -161,12 +167,12 @@ def _mentioned(clause: str, entries: list[Entry]) -> list[Entry]:
 
 def told_earlier(ask: Ask) -> list[Piece] | None:
     """Answer "What was the code I gave you earlier?": the last code said before the clause."""
-    if not _RECALL.search(ask.text) or not re.search(_GROUP + "|编号|代码|口令|数字", ask.text, re.I):
+    if not _RECALL.search(ask.text) or not re.search(
+        _GROUP + "|编号|代码|口令|数字", ask.text, re.I
+    ):
         return None
     for scope in (ask.before, *ask.scopes[1:]):
         codes = list(_CODE.finditer(ask.reading.text, scope.start, scope.end))
         if codes:
             return [copied(codes[-1].group(), codes[-1].start())]
     return None
-
-

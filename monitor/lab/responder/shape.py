@@ -8,15 +8,25 @@ from dataclasses import replace
 from monitor.lab.responder.asking import Ask
 from monitor.lab.responder.draft import Draft, Piece, joined, known
 
-_ABOUT_ANSWER = r"\b(?:answer|reply|respond|response|write|everything|output|it|in|use|only)\b[^.\n]*"
-_UPPER = re.compile(_ABOUT_ANSWER + r"\b(?:upper ?case|all caps|capital letters|capitals)\b|大写", re.I)
+_ABOUT_ANSWER = (
+    r"\b(?:answer|reply|respond|response|write|everything|output|it|in|use|only)\b[^.\n]*"
+)
+_UPPER = re.compile(
+    _ABOUT_ANSWER + r"\b(?:upper ?case|all caps|capital letters|capitals)\b|大写", re.I
+)
 _LOWER = re.compile(_ABOUT_ANSWER + r"\b(?:lower ?case|small letters)\b|小写", re.I)
 _ONE_WORD = re.compile(r"\b(?:one|single|exactly one) word\b|一个词", re.I)
 _BULLETS = re.compile(r"\bbullet(?:ed)?\b|\bdashes\b|项目符号", re.I)
 _NUMBERED = re.compile(r"\bnumbered list\b|编号列表", re.I)
 _COMMAS = re.compile(r"\bcomma|on one line\b|in one line\b|逗号", re.I)
-_FIRST = re.compile(r"\b(?:start|begin)(?:ning)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)", re.I)
-_LAST = re.compile(r"\b(?:end|finish|close)(?:ing)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)", re.I)
+_FIRST = re.compile(
+    r"\b(?:start|begin)(?:ning)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)",
+    re.I,
+)
+_LAST = re.compile(
+    r"\b(?:end|finish|close)(?:ing)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)",
+    re.I,
+)
 _STRICT = re.compile(
     r"\b(?:only|exactly|just|nothing else|nothing but|one word|verbatim|no other)\b|只|仅", re.I
 )

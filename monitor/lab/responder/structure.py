@@ -14,11 +14,23 @@ from monitor.lab.responder.values import Answers, Found, key_words, members, val
 from monitor.lab.tokenizer import Special
 
 _JSON = re.compile(r"\bjson\b", re.IGNORECASE)
-_KEYS = re.compile(r"\b(?:keys?|fields?|properties|attributes|members)\b|字段|键|属性", re.IGNORECASE)
+_KEYS = re.compile(
+    r"\b(?:keys?|fields?|properties|attributes|members)\b|字段|键|属性", re.IGNORECASE
+)
 _NAME = re.compile(r"[\"'“`]([A-Za-z_][\w]*)[\"'”`]|\b([A-Za-z_]\w*)\b")
 _STOP_NAMES = {"and", "the", "with", "are", "is", "a", "an", "named", "called", "exactly", "of",
                "these", "two", "three", "four", "following", "only", "for", "key", "keys"}  # fmt: skip
-_NUMERIC_NAMES = {"sum", "total", "count", "number", "age", "quantity", "difference", "product", "year"}
+_NUMERIC_NAMES = {
+    "sum",
+    "total",
+    "count",
+    "number",
+    "age",
+    "quantity",
+    "difference",
+    "product",
+    "year",
+}
 Schema = Mapping[str, Any]
 
 
@@ -64,7 +76,9 @@ def _named_in_prose(text: str) -> dict[str, Schema]:
         names = re.findall(r"[\"'](\w+)[\"']\s*:", example.group())
     else:
         cue = _KEYS.search(text)
-        names = _listed_names(re.split(r"[.;\n]|\bfrom\b|\bfor\b", text[cue.end() :])[0]) if cue else []
+        names = (
+            _listed_names(re.split(r"[.;\n]|\bfrom\b|\bfor\b", text[cue.end() :])[0]) if cue else []
+        )
     return {name: _guessed(name) for name in names}
 
 
@@ -122,7 +136,9 @@ def _numeric(ask: Ask, schema: Schema, found: Found | None) -> list[Piece]:
         return [known(reckoned, found[1])]
     number = re.search(r"-?\d[\d,]*(?:\.\d+)?", found[0]) if found else None
     if number is None:
-        return _string(ask, found) if schema.get("guess") and found else [known("0", ask.turn.start)]
+        return (
+            _string(ask, found) if schema.get("guess") and found else [known("0", ask.turn.start)]
+        )
     text = number.group().replace(",", "")
     if schema.get("type") == "integer":
         text = text.split(".")[0]
@@ -181,5 +197,14 @@ def _about(tool: Mapping[str, Any], turn: str) -> int:
     said = words(turn)
     if name and name in turn:
         return 100
-    described = words(str(tool.get("description", ""))) - {"the", "a", "of", "for", "to", "in", "and", "get"}
+    described = words(str(tool.get("description", ""))) - {
+        "the",
+        "a",
+        "of",
+        "for",
+        "to",
+        "in",
+        "and",
+        "get",
+    }
     return 2 * len((key_words(name) - {"get"}) & said) + len(described & said)

@@ -28,7 +28,9 @@ def key_words(key: str) -> set[str]:
     return words(re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", key))
 
 
-def value_for(ask: Ask, key: str, schema: Mapping[str, Any], answers: list[list[Piece]]) -> Found | None:
+def value_for(
+    ask: Ask, key: str, schema: Mapping[str, Any], answers: list[list[Piece]]
+) -> Found | None:
     """Return the text and place of the value of one key, or ``None``."""
     asked = key_words(key)
     finders = (
@@ -98,7 +100,11 @@ def _field(ask: Ask, key: str, asked: set[str]) -> Found | None:
                 return found
     if asked & {"unit"}:
         return next(
-            ((u, ask.turn.start + at) for u in _UNITS if (at := ask.turn_text.lower().find(u)) >= 0),
+            (
+                (u, ask.turn.start + at)
+                for u in _UNITS
+                if (at := ask.turn_text.lower().find(u)) >= 0
+            ),
             None,
         )
     return None

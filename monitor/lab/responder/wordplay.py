@@ -16,7 +16,19 @@ _NAMED_WORD = re.compile(
     r"\b(?:words?|strings?|letters (?:of|in)|text|phrase|sentence)\s+(?:of\s+)?([A-Za-z][\w-]*)",
     re.IGNORECASE,
 )
-_NOT_TARGETS = {"in", "of", "are", "is", "for", "to", "alphabetically", "from", "by", "into", "that"}
+_NOT_TARGETS = {
+    "in",
+    "of",
+    "are",
+    "is",
+    "for",
+    "to",
+    "alphabetically",
+    "from",
+    "by",
+    "into",
+    "that",
+}
 
 
 def target(ask: Ask) -> tuple[str, int] | None:
@@ -66,7 +78,11 @@ def items(text: str) -> list[str]:
 
 def _sort(text: str, clause: str) -> str:
     members = items(text)
-    down = bool(re.search(r"descend|largest (?:first|to)|high(?:est)? to|reverse|z to a|从大到小|降序", clause))
+    down = bool(
+        re.search(
+            r"descend|largest (?:first|to)|high(?:est)? to|reverse|z to a|从大到小|降序", clause
+        )
+    )
     numbers = all(re.fullmatch(r"-?\d+(?:\.\d+)?", member) for member in members)
     members.sort(key=(lambda m: (float(m), "")) if numbers else (lambda m: (0.0, m.lower())))
     return ", ".join(reversed(members) if down else members)
@@ -89,7 +105,10 @@ def _initial(text: str, clause: str) -> str:
 
 
 _CHANGES = (
-    (r"\bsort|\barrange|\balphabetical|\border (?:the|these|from)|\bin (?:ascending|descending)|排序|排列", _sort),
+    (
+        r"\bsort|\barrange|\balphabetical|\border (?:the|these|from)|\bin (?:ascending|descending)|排序|排列",
+        _sort,
+    ),
     (r"\bupper ?case\b|\bcapital letters\b|\ball caps\b|大写", lambda t, _: t.upper()),
     (r"\blower ?case\b|\bsmall letters\b|小写", lambda t, _: t.lower()),
     (r"\breverse|\bbackwards?\b|\breversed\b|倒过来|反转|倒序", _reverse),
@@ -104,7 +123,8 @@ def count(ask: Ask) -> list[Piece] | None:
     if not re.search(r"\bhow many\b|\bcount\b|\bnumber of\b|多少个?|几个", text):
         return None
     letter = re.search(
-        r"(?:letter|character)\s+[\"'“]?([a-z])\b|\b([a-z])['’]s\b.*\bin\b|[\"'“]([a-z])[\"'”]", text
+        r"(?:letter|character)\s+[\"'“]?([a-z])\b|\b([a-z])['’]s\b.*\bin\b|[\"'“]([a-z])[\"'”]",
+        text,
     )
     if letter:
         return _count_letter(ask, next(group for group in letter.groups() if group))
@@ -134,14 +154,19 @@ _LANGUAGES = {"french": 1, "法": 1, "spanish": 2, "西班牙": 2, "german": 3, 
 def translate(ask: Ask) -> list[Piece] | None:
     """Answer "translate X into French", "how do you say X in German?", "把X翻译成英文"."""
     text = ask.text.lower()
-    wanted = re.search(r"\b(?:in|into|to)\s+(french|spanish|german|italian|chinese|mandarin|english)", text)
+    wanted = re.search(
+        r"\b(?:in|into|to)\s+(french|spanish|german|italian|chinese|mandarin|english)", text
+    )
     wanted = wanted or re.search(r"(?:成|的|用)(法|西班牙|德|意大利|中|汉|英)[文语]", text)
     if not wanted or not re.search(r"translat|\bsay\b|\bword\b|\bwhat is\b|翻译|怎么说", text):
         return None
     column = _LANGUAGES[wanted.group(1)]
     for row in _dictionary():
         for word in row:
-            found = re.search(rf"(?<![a-zà-ÿ]){re.escape(word)}(?![a-zà-ÿ])", text[: wanted.start()] + " " + text[wanted.end() :])
+            found = re.search(
+                rf"(?<![a-zà-ÿ]){re.escape(word)}(?![a-zà-ÿ])",
+                text[: wanted.start()] + " " + text[wanted.end() :],
+            )
             if found and word != row[column]:
                 return [known(row[column], ask.clause.start)]
     return None
@@ -210,11 +235,13 @@ def _next(numbers: list[float]) -> str:
 def greet(ask: Ask) -> list[Piece] | None:
     """Answer a greeting, a "reply with yes", and the like."""
     text = ask.text
-    if re.search(r"\b(?:say|greet)\b.*\b(?:hello|hi)\b|^\W*(?:hello|hi)\b|你好", text, re.IGNORECASE):
+    if re.search(
+        r"\b(?:say|greet)\b.*\b(?:hello|hi)\b|^\W*(?:hello|hi)\b|你好", text, re.IGNORECASE
+    ):
         return [known("你好!" if ask.chinese else "Hello!", ask.clause.start)]
-    word = re.search(r"\b(?:reply|answer|respond|say)(?: only| just)?(?: with)? ([A-Za-z]{2,12})[.!]?$", text)
+    word = re.search(
+        r"\b(?:reply|answer|respond|say)(?: only| just)?(?: with)? ([A-Za-z]{2,12})[.!]?$", text
+    )
     if word and word.group(1).lower() in {"yes", "no", "ok", "okay", "done", "ready", "pong"}:
         return [copied(word.group(1), ask.clause.start + word.start(1))]
     return None
-
-
