@@ -24,19 +24,23 @@ BLOCK_CHARACTERS = sum(len(sentence) + 1 for sentence in SENTENCES)
 # What to assume of a tokenizer nobody has measured: characters a token, and how far off that is.
 ASSUMED_CHARACTERS_PER_TOKEN = 4.6
 ASSUMED_RELATIVE_ERROR = 0.25
-_MARKER_TOKENS_ERROR = 6
+# A prompt's four markers take a few tokens more or less than another's: two prompts may differ by
+# this much for that reason alone.
+MARKER_TOKENS_ERROR = 12
+_CHARACTERS_PER_SENTENCE = BLOCK_CHARACTERS / len(SENTENCES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruler:
-    """Tokens = ``overhead`` + ``per_sentence`` x filler sentences, each prompt ± ``error``.
+    """Tokens = ``overhead`` + ``per_sentence`` x filler sentences, give or take.
 
-    ``measured`` is false for a ruler built on assumptions alone.
+    ``slope_error`` is how far off ``per_sentence`` may be, so the error grows with the length
+    that is extrapolated to. ``measured`` is false for a ruler built on assumptions alone.
     """
 
     overhead: float
     per_sentence: float
-    relative_error: float
+    slope_error: float
     measured: bool
 
     def tokens(self, sentences: int) -> int:
@@ -45,7 +49,8 @@ class Ruler:
 
     def error(self, tokens: int) -> int:
         """Return k: the count of a prompt of this size lies within ± k tokens."""
-        return round(self.relative_error * tokens + self.per_sentence + _MARKER_TOKENS_ERROR)
+        reach = max(0.0, tokens - self.overhead) / self.per_sentence
+        return round(MARKER_TOKENS_ERROR + self.per_sentence + self.slope_error * reach)
 
     def sentences(self, tokens: int) -> int:
         """Return how many filler sentences reach at most ``tokens`` (0 if none fits)."""
@@ -54,16 +59,17 @@ class Ruler:
 
 def assumed_ruler(overhead_characters: int) -> Ruler:
     """Return the ruler of a tokenizer nobody has measured."""
+    per_sentence = _CHARACTERS_PER_SENTENCE / ASSUMED_CHARACTERS_PER_TOKEN
     return Ruler(
         overhead=overhead_characters / ASSUMED_CHARACTERS_PER_TOKEN * 1.6,
-        per_sentence=BLOCK_CHARACTERS / len(SENTENCES) / ASSUMED_CHARACTERS_PER_TOKEN,
-        relative_error=ASSUMED_RELATIVE_ERROR,
+        per_sentence=per_sentence,
+        slope_error=per_sentence * ASSUMED_RELATIVE_ERROR,
         measured=False,
     )
 
 
 def measured_ruler(small: tuple[int, int], large: tuple[int, int]) -> Ruler | None:
-    """Return the ruler through two (whole blocks as sentences, reported tokens) points.
+    """Return the ruler through two (filler sentences in whole blocks, reported tokens) points.
 
     ``None`` if the counts cannot be true: not growing, or outside 1 to 16 characters a token.
     """
@@ -71,13 +77,12 @@ def measured_ruler(small: tuple[int, int], large: tuple[int, int]) -> Ruler | No
     if many <= few or many_tokens <= few_tokens:
         return None
     per_sentence = (many_tokens - few_tokens) / (many - few)
-    characters_per_token = BLOCK_CHARACTERS / len(SENTENCES) / per_sentence
-    if not 1 <= characters_per_token <= 16:
+    if not 1 <= _CHARACTERS_PER_SENTENCE / per_sentence <= 16:  # noqa: PLR2004
         return None
     return Ruler(
         overhead=few_tokens - per_sentence * few,
         per_sentence=per_sentence,
-        relative_error=0.0,
+        slope_error=MARKER_TOKENS_ERROR / (many - few),
         measured=True,
     )
 

@@ -174,6 +174,10 @@ class _Session:
         self._opened += 1
         return draft
 
+    async def count_tokens(self, text: str, tenant: TenantView) -> int | None:
+        credential = self.live.credentials.get(tenant.name)
+        return await self.live.engine.count_tokens(text, credential=credential)
+
     def close(self, exchange: Exchange) -> None:
         self._done[exchange.index] = exchange
 

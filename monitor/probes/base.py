@@ -123,6 +123,9 @@ class Session(Protocol):
     def open(self, part: Part, tenant: TenantView) -> Draft:
         """Return the draft of this trial's next exchange."""
 
+    async def count_tokens(self, text: str, tenant: TenantView) -> int | None:
+        """Return the target's own count of ``text`` without its template, if it counts."""
+
 
 Planner = Callable[[TargetView, Any, Random], list[TrialPlan | Impossible]]
 Runner = Callable[[TrialPlan, Session], Awaitable[None]]

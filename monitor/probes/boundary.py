@@ -7,8 +7,9 @@ prompt is cut to length. Sizes come from declared and discovered limits only.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -33,10 +34,15 @@ OUTPUT_TOKENS = 128
 # contracts 4: some engines count template and output tokens; eight more for the unforeseen.
 BAND_MARGIN_TOKENS = 8
 OVER_TOKENS = 64
-DONOR_BLOCKS = (2, 5)
-_DONOR_TOKENS = 1100
+SMALL_DONOR_BLOCKS = 2
+# The larger donor has about 3 % of the limit: long enough to extrapolate from, cheap beside it.
+_LEAST_LARGE_BLOCKS = 10
+_LIMIT_TOKENS_PER_BLOCK = 2500
+_BLOCK_TOKENS = 90
+_PROMPT_TOKENS = 150
+_OVERHEAD_CHARACTERS = 520
 _PLACES = ("head", "middle", "tail")
-_SMALLEST_LIMIT_TOKENS = 600
+_SMALLEST_LIMIT_TOKENS = 1400
 
 
 class Params(ProbeParams):
@@ -69,12 +75,16 @@ def _plan_side(
 ) -> TrialPlan | Impossible:
     victims = target.victims() or target.tenants
     victim = rng.choice(victims)
-    donors = [donor for donor in target.donors() if donor.name != victim.name]
-    cell = stratum(length=f"{side}-{limit.tokens}", tenants="pair" if donors else "one")
+    others = [donor for donor in target.donors() if donor.name != victim.name]
+    cell = stratum(length=f"{side}-{limit.tokens}", tenants="pair" if others else "one")
     if limit.tokens < _SMALLEST_LIMIT_TOKENS:
         reason = f"a limit of {limit.tokens} tokens leaves no room for needles and filler"
         return Impossible(probe=PROBE.name, stratum=cell, reason=reason)
-    answered = limit.tokens + _DONOR_TOKENS + OUTPUT_TOKENS
+    donors_tokens = sum(
+        blocks * _BLOCK_TOKENS + _PROMPT_TOKENS + OUTPUT_TOKENS
+        for blocks in donor_blocks(limit.tokens)
+    )
+    answered = limit.tokens + donors_tokens + OUTPUT_TOKENS
     return TrialPlan(
         probe=PROBE.name,
         shape=PROBE.shape,
@@ -84,7 +94,7 @@ def _plan_side(
             + ("refused" if side == "over" else "read whole")
         ),
         price=Price(
-            refused_tokens=_DONOR_TOKENS if side == "over" else answered,
+            refused_tokens=donors_tokens if side == "over" else answered,
             answered_tokens=answered,
         ),
         budget=BudgetKind.BOUNDARY,
@@ -92,59 +102,76 @@ def _plan_side(
             "limit": limit,
             "side": side,
             "victim": victim,
-            "donor": rng.choice(donors) if donors else victim,
+            "donor": rng.choice(others) if others else victim,
         },
     )
 
 
 async def run(plan: TrialPlan, session: Session) -> None:
     """Let the donor go first, measure its tokens, then stand the victim at the limit."""
-    donations = [
-        await _donate(plan.arguments["donor"], session, blocks) for blocks in DONOR_BLOCKS
-    ]
-    ruler = _ruler(donations)
-    await _stand(plan, session, ruler)
+    sizes = donor_blocks(plan.arguments["limit"].tokens)
+    donations = [await _donate(plan.arguments["donor"], session, blocks) for blocks in sizes]
+    ruler = _ruler(sizes, donations)
+    await _stand(plan, session, ruler, await _template_tokens(session, donations[-1]))
 
 
-def _ruler(donations: list[Exchange]) -> Ruler:
+def donor_blocks(limit_tokens: int) -> tuple[int, int]:
+    """Return the sizes of the two donors of a limit, in filler blocks."""
+    return SMALL_DONOR_BLOCKS, max(_LEAST_LARGE_BLOCKS, limit_tokens // _LIMIT_TOKENS_PER_BLOCK)
+
+
+def _ruler(sizes: tuple[int, int], donations: list[Exchange]) -> Ruler:
     points = [
         (blocks * len(SENTENCES), donation.response.usage.input_tokens)
-        for blocks, donation in zip(DONOR_BLOCKS, donations, strict=True)
+        for blocks, donation in zip(sizes, donations, strict=True)
         if donation.response and donation.response.usage.input_tokens
     ]
-    characters = 520
-    if len(points) < len(DONOR_BLOCKS):
-        return assumed_ruler(characters)
+    if len(points) < len(sizes):
+        return assumed_ruler(_OVERHEAD_CHARACTERS)
     small, large = points
-    return measured_ruler(small, large) or assumed_ruler(characters)
+    return measured_ruler(small, large) or assumed_ruler(_OVERHEAD_CHARACTERS)
+
+
+async def _template_tokens(session: Session, donation: Exchange) -> int | None:
+    """Return what the target's template adds to a prompt, if the target counts for us."""
+    reported = donation.response.usage.input_tokens if donation.response else None
+    tenant = next(t for t in session.target.tenants if t.name == donation.tenant)
+    counted = await session.count_tokens(donation.request.text(), tenant)
+    if reported is None or counted is None or reported < counted:
+        return None
+    return reported - counted
 
 
 async def _donate(tenant: TenantView, session: Session, blocks: int) -> Exchange:
     """Send an ordinary prompt of whole blocks, full of the donor's own markers."""
     draft = session.open(Part.DONOR, tenant)
-    request, expectation = _long_prompt(draft, session.target, blocks * len(SENTENCES))
-    return await draft.ask(request, expectation)
+    content, planted = _long_text(draft, blocks * len(SENTENCES))
+    return await draft.ask(_request(content, session.target), planted)
 
 
-async def _stand(plan: TrialPlan, session: Session, ruler: Ruler) -> Exchange:
+async def _stand(
+    plan: TrialPlan, session: Session, ruler: Ruler, template_tokens: int | None
+) -> Exchange:
     limit, side, tenant = (plan.arguments[key] for key in ("limit", "side", "victim"))
     wanted = _wanted_tokens(limit.tokens, side, ruler, session.target)
-    sentences = ruler.sentences(wanted)
-    if side == "over":
-        sentences += 1
+    sentences = ruler.sentences(wanted) + (side == "over")
     draft = session.open(Part.VICTIM, tenant)
-    request, expectation = _long_prompt(
-        draft,
-        session.target,
-        sentences,
+    content, planted = _long_text(draft, sentences)
+    size, error = ruler.tokens(sentences), ruler.error(wanted)
+    if template_tokens is not None:
+        counted = await session.count_tokens(content, tenant)
+        if counted is not None:
+            size, error = counted + template_tokens, 0
+    expectation = replace(
+        planted,
         limit_tokens=limit.tokens,
         limit_source=limit.source,
-        size_tokens=ruler.tokens(sentences),
-        size_error_tokens=ruler.error(wanted),
+        size_tokens=size,
+        size_error_tokens=error,
         boundary=side,
         truncation_accepted=session.target.truncation_accepted and side == "over",
     )
-    return await draft.ask(request, expectation)
+    return await draft.ask(_request(content, session.target), expectation)
 
 
 def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> int:
@@ -156,29 +183,24 @@ def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> i
     return under - ruler.error(under)
 
 
-def _long_prompt(
-    draft: Draft, target: TargetView, sentences: int, **stands: Any
-) -> tuple[Request, Expectation]:
-    """Return filler with three needles, a nonce, and the question for all four."""
+def _long_text(draft: Draft, sentences: int) -> tuple[str, Expectation]:
+    """Return filler with three needles, a nonce, the question for all four, and their answers."""
     nonce = draft.mint()
-    needles = [draft.mint(planted=True) for _ in _PLACES]
-    lines = [
-        f"Note: the pass phrase of the {place} gate is {needle}."
-        for place, needle in zip(_PLACES, needles, strict=True)
-    ]
+    needles = tuple(Needle(place=place, text=draft.mint(planted=True)) for place in _PLACES)
+    lines = [f"Note: the pass phrase of the {n.place} gate is {n.text}." for n in needles]
     question = (
         f"\n\nThe reference code of this ticket is {nonce}. Please repeat the reference code. "
         "Then give the pass phrases of the head gate, the middle gate and the tail gate, "
         "one per line."
     )
-    request = Request(
-        messages=(Message(role="user", content=with_needles(sentences, lines) + question),),
+    return with_needles(sentences, lines) + question, Expectation(nonce=nonce, needles=needles)
+
+
+def _request(content: str, target: TargetView) -> Request:
+    return Request(
+        messages=(Message(role="user", content=content),),
         max_output_tokens=max(OUTPUT_TOKENS, target.min_output_tokens),
     )
-    planted = tuple(
-        Needle(place=place, text=needle) for place, needle in zip(_PLACES, needles, strict=True)
-    )
-    return request, Expectation(nonce=nonce, needles=planted, **stands)
 
 
 PROBE = Probe(

@@ -34,6 +34,11 @@ class FakeSession:
     exchanges: list[Exchange] = field(default_factory=list)
     opened: int = 0
 
+    counts: bool = False
+
+    async def count_tokens(self, text: str, tenant: TenantView) -> int | None:
+        return len(text) // CHARACTERS_PER_TOKEN if self.counts else None
+
     def open(self, part: Part, tenant: TenantView) -> FakeDraft:
         self.opened += 1
         return FakeDraft(self, self.opened - 1, part, tenant)
