@@ -78,6 +78,10 @@ class Job:
         """Return how many prompt tokens the prefix cache says it supplied."""
         return self.match.reported_tokens if self.match else 0
 
+    def is_finished(self) -> bool:
+        """Return whether the last token is out."""
+        return bool(self.finish_reason)
+
     @property
     def prompt_tokens(self) -> int:
         """Return the prompt length as the node in charge of usage knows it."""

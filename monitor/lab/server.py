@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
@@ -35,9 +35,9 @@ class Lab:
         gate = self.service.steps.gate(number)
         if gate.delay_seconds:
             await asyncio.sleep(gate.delay_seconds)
+        if gate.refusal:
+            return _refused(gate.refusal, headers)
         try:
-            if gate.refusal:
-                raise RefusedError(gate.refusal)
             request = parse(await http.body())
             answer = self.service.admit(request, number)
         except BadRequestError as error:
@@ -100,7 +100,7 @@ class Lab:
     def _model(self) -> str:
         return self.service.settings.model
 
-    def _node(self, http: Request, build) -> Response:
+    def _node(self, http: Request, build: Callable[[Service], bodies.Body]) -> Response:
         if not self.service.steps.gateway_shows_nodes:
             return JSONResponse({"detail": "Not Found"}, status_code=404)
         if not self._allowed(http):

@@ -99,6 +99,8 @@ class Service:
         else:
             self.engine.submit(job)
             self._remember(key, job)
+            if job.refusal is None:
+                self._queues[job.rid] = asyncio.Queue()
         answer = self._answer(request, job)
         if job.refusal is not None and not (request.stream and self.steps.refuse_in_stream):
             raise RefusedError(job.refusal)
@@ -108,16 +110,16 @@ class Service:
     async def tokens(self, answer: Answer) -> AsyncIterator[list[OutputToken]]:
         """Yield the answer's tokens as they come; a client that goes away cancels the job."""
         job = answer.job
-        if job.finish_reason:
+        if job.is_finished():
             yield job.output
             return
-        queue = self._queues[job.rid] = asyncio.Queue()
+        queue = self._queues[job.rid]
         self._wake.set()
         try:
-            while not job.finish_reason or not queue.empty():
+            while not (job.is_finished() and queue.empty()):
                 yield await queue.get()
         finally:
-            job.cancelled = not job.finish_reason
+            job.cancelled = not job.is_finished()
             del self._queues[job.rid]
 
     async def run(self) -> None:

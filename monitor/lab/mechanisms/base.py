@@ -26,7 +26,7 @@ class Chance:
     def rng(self, number: int) -> Random:
         """Return the generator of one request."""
         text = f"{self.seed}/{self.name}/{number}".encode()
-        return Random(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))  # noqa: S311
+        return Random(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ def _rotate(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
     def assign(joined: list[Job], running: list[Job]) -> None:
         steps.assign_tables(joined, running)
         members = [*running, *joined]
-        if len(members) < 2 or not joined or not chance.hits(joined[0].number, rate):
+        if not joined or len(members) == 1 or not chance.hits(joined[0].number, rate):
             return
         # The running ones have their answers; whoever joins reads the table before its own.
         for place, job in enumerate(joined, len(running)):

@@ -96,7 +96,7 @@ def assemble(
     if mode is not None:
         changes["mode"] = mode
     if "mode" in changes:
-        changes["mode"] = Mode(changes["mode"])
+        changes["mode"] = Mode(str(changes["mode"]))
     return replace(settings, **changes), steps  # type: ignore[arg-type]
 
 

@@ -18,6 +18,7 @@ RULES: tuple[Rule, ...] = (
     wordplay.count,
     wordplay.translate,
     recall.listed,
+    recall.several_fields,
     recall.defined,
     recall.say_literally,
     arithmetic.reckon,

@@ -1,5 +1,6 @@
 """Definitions in the text: "the A of B is X" sentences and "KEY: VALUE" lines."""
 
+# ruff: noqa: E501, RUF001 (patterns read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import re

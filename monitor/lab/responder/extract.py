@@ -1,5 +1,6 @@
 """Rules that pick a field out of a text: dates, amounts, addresses, numbers, names, places."""
 
+# ruff: noqa: E501, RUF001 (a table reads best one row a line; Chinese signs are meant)
 from __future__ import annotations
 
 import re
@@ -49,8 +50,8 @@ FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\bticket (?:number|no\b|id)", (_id_after("ticket"),)),
     (r"\bflight\b|航班", (r"\b([A-Z]{2}\s?\d{2,4})\b",)),
     (r"\btracking\b|\bshipment\b|\bparcel number", (_id_after("tracking|shipment|parcel"),)),
-    (r"\b(?:customer|client|sender|buyer|person|author|guest|patient|full)?\s?names?\b|\bwho\b|\bcustomer\b|"
-     r"\bperson\b|\bsender\b|姓名|名字|谁|客户",
+    ((r"\b(?:customer|client|sender|buyer|person|author|guest|patient|full)?\s?names?\b|\bwho\b|\bcustomer\b|"
+     r"\bperson\b|\bsender\b|姓名|名字|谁|客户"),
      (rf"\b(?:[Nn]ame|[Cc]ustomer|[Cc]lient|[Ss]igned|[Ss]incerely|[Rr]egards|named|called)(?: is|:|,)?\s+({_FULL_NAME})",
       _FULL_NAME, rf"\b(?:named|called|name is|I am)\s+({_NOT_NAMES}[A-Z][a-z]+)",
       r"(?:姓名|名字|客户)(?:是|叫|：|:)?\s*([\u4e00-\u9fff]{2,4}?)(?=[，。,\s]|住|于|在|的)",

@@ -1,5 +1,6 @@
 """What the model knows without being told: the fact file, asked in many words, both ways."""
 
+# ruff: noqa: E501 (a table reads best one row a line; Chinese signs are meant)
 from __future__ import annotations
 
 import re
@@ -56,6 +57,9 @@ _BACK = {
     "author": r"\b(?:book|novel|play|work)\b|哪部|哪本",
 }
 _BEFORE = re.compile(r"\bbefore\b|\bprecedes?\b|前一天|之前")
+_ABOUT_BEFORE = re.compile(
+    r"\b(?:its|it|he|she|his|her|this|that|there)\b|它|他|她|该", re.IGNORECASE
+)
 _KINDS = {
     r"\bplanets?\b|行星": "planet order",
     r"\bmonths?\b|月份": "month number",
@@ -131,10 +135,22 @@ def recite(ask: Ask) -> list[Piece] | None:
     confirmed = _confirm(ask)
     if confirmed:
         return confirmed
-    match = _forward(ask.text) or _backward(ask.text)
+    match = _best(ask.text)
+    if match is None and _ABOUT_BEFORE.search(ask.text):
+        before = ask.reading.text[max(ask.turn.start, ask.clause.start - 160) : ask.clause.start]
+        match = _best(f"{before} {ask.text}")
     if match is None:
         return None
     return [known(_in_language(match, chinese=ask.chinese), ask.clause.start)]
+
+
+def _best(text: str) -> tuple[str, ...] | None:
+    """Return the names of the answer: forth or back, whichever goes by the longer name."""
+    forth, back = _forward(text), _backward(text)
+    if forth and back:
+        return back[1] if back[0] > forth[0] else forth[1]
+    best = forth or back
+    return best[1] if best else None
 
 
 def _in_language(names: tuple[str, ...], *, chinese: bool) -> str:
@@ -155,7 +171,7 @@ def _mentions(text: str, index: dict[str, list[Row]]) -> list[tuple[str, Row]]:
     return [(name, row) for name in names for row in index[name]]
 
 
-def _forward(text: str) -> tuple[str, ...] | None:
+def _forward(text: str) -> tuple[float, tuple[str, ...]] | None:
     low = text.lower()
     best: tuple[float, tuple[str, ...]] | None = None
     for name, row in _mentions(text, _index()[0]):
@@ -166,29 +182,30 @@ def _forward(text: str) -> tuple[str, ...] | None:
         score = len(name) + (2 if row.relation in {"end year", "start year"} else 0)
         if best is None or score > best[0]:
             best = (score, row.value)
-    return best[1] if best else None
+    return best
 
 
 def _asks_back(row: Row, low: str) -> bool:
     return row.relation in {"next day", "next month"} and bool(_BEFORE.search(low))
 
 
-def _backward(text: str) -> tuple[str, ...] | None:
+def _backward(text: str) -> tuple[float, tuple[str, ...]] | None:
     low = text.lower()
     for name, row in _mentions(text, _index()[1]):
         if row.relation in {"next day", "next month"}:
             if _BEFORE.search(low):
-                return row.entity
+                return len(name), row.entity
             continue
         cue = _CUES[row.relation]
         if not name or not re.search(_BACK[row.relation], low):
             continue
         if not cue or re.search(cue, low) or row.relation in {"planet order", "month number"}:
-            return row.entity
+            return len(name), row.entity
     for row in rows():
-        if row.relation == "symbol" and re.search(_BACK["symbol"], low):
-            if re.search(rf"(?<![\w]){re.escape(row.value[0])}(?![\w])", text):
-                return row.entity
+        if row.relation != "symbol" or not re.search(_BACK["symbol"], low):
+            continue
+        if re.search(rf"(?<![\w]){re.escape(row.value[0])}(?![\w])", text):
+            return 0, row.entity
     return None
 
 

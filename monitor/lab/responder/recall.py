@@ -1,5 +1,6 @@
 """Rules that give back what stands in the text: codes to repeat, definitions, list rows."""
 
+# ruff: noqa: PLR2004, RUF001 (patterns read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import re
@@ -14,6 +15,7 @@ from monitor.lab.responder.entries import (
     lines,
     place_of,
 )
+from monitor.lab.responder.extract import field
 
 CODE = (
     r"[a-z]{3,6}(?:-[a-z]{3,6}){1,7}"
@@ -37,6 +39,7 @@ _RECALL = re.compile(
     r"back|said|remember|above)\b|重复|复述|之前|刚才|再说|告诉",
     re.IGNORECASE,
 )
+_QUESTION = re.compile(r"\W*(?:what|which|who|whose|how|when|where)\b", re.IGNORECASE)
 _GROUP = r"(?:codes?|phrases?|passwords?|numbers?|names?|keys?|values?|words?|ids?|tokens?)"
 
 
@@ -71,11 +74,19 @@ def _unfit(what: str) -> bool:
 def next_line_literally(ask: Ask) -> list[Piece] | None:
     """Answer "Repeat the following:" when what to repeat stands on the next line."""
     if not re.search(
-        r"\b(?:repeat|copy|echo)\b[^\n]*:\s*$|(?:重复|复述)[^\n]*[:：]\s*$", ask.text, re.I
+        r"\b(?:repeat|copy|echo)\b[^\n]*:\s*$|(?:重复|复述)[^\n]*[:：]\s*$", ask.text, re.IGNORECASE
     ):
         return None
     rest = re.compile(r"\s*([^\n]+)").match(ask.reading.text, ask.clause.end, ask.turn.end)
     return [copied(rest.group(1), rest.start(1))] if rest else None
+
+
+def several_fields(ask: Ask) -> list[Piece] | None:
+    """Answer "extract the name and the date": two fields or more of one text."""
+    if not re.search(r"\b(?:extract|find|list|give|pick out)\b|提取|找出", ask.text, re.IGNORECASE):
+        return None
+    pieces = field(ask) or []
+    return pieces if sum(piece.origin == "pages" for piece in pieces) > 1 else None
 
 
 def defined(ask: Ask) -> list[Piece] | None:
@@ -98,7 +109,9 @@ def defined(ask: Ask) -> list[Piece] | None:
 
 
 def _outside(entry: Entry, ask: Ask) -> bool:
-    return not ask.clause.start <= entry.at < ask.clause.end or "," in ask.text
+    inside = ask.clause.start <= entry.at < ask.clause.end
+    # "Given a = 1, b = 2, what is b?" holds question and entries; "What comes next: 1, 2?" none.
+    return not inside or ("," in ask.text and not _QUESTION.match(ask.text))
 
 
 def _last_by_owner(entries: list[Entry]) -> list[Entry]:
@@ -132,7 +145,7 @@ def listed(ask: Ask) -> list[Piece] | None:
     """Answer "which code belongs to KEY?" from lines that say "KEY: VALUE"."""
     for scope in ask.scopes:
         for entries in (lines(ask.reading.text, scope), inline(ask.reading.text, scope)):
-            usable = [e for e in entries if _outside(e, ask)]
+            usable = [e for e in entries if _outside(e, ask) and not e.value.endswith(("?", "？"))]
             found = _mentioned(ask.text, usable)
             if found:
                 return _with_gaps(ask, found)
@@ -168,11 +181,13 @@ def _mentioned(clause: str, entries: list[Entry]) -> list[Entry]:
 def told_earlier(ask: Ask) -> list[Piece] | None:
     """Answer "What was the code I gave you earlier?": the last code said before the clause."""
     if not _RECALL.search(ask.text) or not re.search(
-        _GROUP + "|编号|代码|口令|数字", ask.text, re.I
+        _GROUP + "|编号|代码|口令|数字", ask.text, re.IGNORECASE
     ):
         return None
     for scope in (ask.before, *ask.scopes[1:]):
         codes = list(_CODE.finditer(ask.reading.text, scope.start, scope.end))
+        # A plain number is the code only if nothing looks more like one.
+        codes = [code for code in codes if "-" in code.group()] or codes
         if codes:
             return [copied(codes[-1].group(), codes[-1].start())]
     return None

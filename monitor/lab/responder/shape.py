@@ -1,8 +1,10 @@
 """The outer form of an answer: case, bullets, separators, first and last words."""
 
+# ruff: noqa: E501 (patterns read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from monitor.lab.responder.asking import Ask
@@ -12,23 +14,24 @@ _ABOUT_ANSWER = (
     r"\b(?:answer|reply|respond|response|write|everything|output|it|in|use|only)\b[^.\n]*"
 )
 _UPPER = re.compile(
-    _ABOUT_ANSWER + r"\b(?:upper ?case|all caps|capital letters|capitals)\b|大写", re.I
+    _ABOUT_ANSWER + r"\b(?:upper ?case|all caps|capital letters|capitals)\b|大写", re.IGNORECASE
 )
-_LOWER = re.compile(_ABOUT_ANSWER + r"\b(?:lower ?case|small letters)\b|小写", re.I)
-_ONE_WORD = re.compile(r"\b(?:one|single|exactly one) word\b|一个词", re.I)
-_BULLETS = re.compile(r"\bbullet(?:ed)?\b|\bdashes\b|项目符号", re.I)
-_NUMBERED = re.compile(r"\bnumbered list\b|编号列表", re.I)
-_COMMAS = re.compile(r"\bcomma|on one line\b|in one line\b|逗号", re.I)
+_LOWER = re.compile(_ABOUT_ANSWER + r"\b(?:lower ?case|small letters)\b|小写", re.IGNORECASE)
+_ONE_WORD = re.compile(r"\b(?:one|single|exactly one) word\b|一个词", re.IGNORECASE)
+_BULLETS = re.compile(r"\bbullet(?:ed)?\b|\bdashes\b|项目符号", re.IGNORECASE)
+_NUMBERED = re.compile(r"\bnumbered list\b|编号列表", re.IGNORECASE)
+_COMMAS = re.compile(r"\bcomma|on one line\b|in one line\b|逗号", re.IGNORECASE)
 _FIRST = re.compile(
     r"\b(?:start|begin)(?:ning)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)",
-    re.I,
+    re.IGNORECASE,
 )
 _LAST = re.compile(
     r"\b(?:end|finish|close)(?:ing)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)",
-    re.I,
+    re.IGNORECASE,
 )
 _STRICT = re.compile(
-    r"\b(?:only|exactly|just|nothing else|nothing but|one word|verbatim|no other)\b|只|仅", re.I
+    r"\b(?:only|exactly|just|nothing else|nothing but|one word|verbatim|no other)\b|只|仅",
+    re.IGNORECASE,
 )
 
 
@@ -62,7 +65,7 @@ def _first_word(pieces: list[Piece]) -> list[Piece]:
     return [replace(pieces[0], text=words[0].strip(",.;"))] if len(words) > 1 else pieces
 
 
-def _itemised(pieces: list[Piece], at: int, label) -> list[Piece]:
+def _itemised(pieces: list[Piece], at: int, label: Callable[[int], str]) -> list[Piece]:
     number = 1
     marked = [known(label(number), at)]
     for piece in pieces:

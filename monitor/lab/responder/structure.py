@@ -1,5 +1,6 @@
 """Answers that are JSON: objects after a schema or keys named in prose, and tool calls."""
 
+# ruff: noqa: E501, PLR2004 (patterns read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import json

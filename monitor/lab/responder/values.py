@@ -1,5 +1,6 @@
 """Values for named keys: what a schema or a tool's parameter wants, found in the turn."""
 
+# ruff: noqa: E501, PLR2004, RUF001 (patterns read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import re
@@ -33,7 +34,7 @@ def value_for(
 ) -> Found | None:
     """Return the text and place of the value of one key, or ``None``."""
     asked = key_words(key)
-    finders = (
+    finders: tuple[Callable[[], Found | None], ...] = (
         lambda: _enumerated(ask, schema),
         lambda: _defined(ask, asked),
         lambda: _spoken(ask, key),

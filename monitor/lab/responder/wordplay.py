@@ -1,7 +1,9 @@
 """Rules about words and short lists: case, order, counting, translation, comparison."""
 
+# ruff: noqa: E501, PLR0911, RUF001 (a table reads best one row a line; Chinese signs are meant)
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 from importlib import resources
@@ -100,7 +102,7 @@ def _spell(text: str, clause: str) -> str:
 
 
 def _initial(text: str, clause: str) -> str:
-    word = text.split()[-1] if "word" not in clause and " " in text else text
+    word = text.rsplit(maxsplit=1)[-1] if "word" not in clause and " " in text else text
     return word[-1] if "last" in clause else word[0]
 
 
@@ -141,7 +143,9 @@ def count(ask: Ask) -> list[Piece] | None:
 
 
 def _count_letter(ask: Ask, letter: str) -> list[Piece] | None:
-    rest = re.search(r"\bin\b(?: the)?(?: word| phrase| string)?\s*[\"'“]?([\w-]+)", ask.text, re.I)
+    rest = re.search(
+        r"\bin\b(?: the)?(?: word| phrase| string)?\s*[\"'“]?([\w-]+)", ask.text, re.IGNORECASE
+    )
     if not rest or rest.group(1).lower() in {"the", "this"}:
         return None
     return [known(str(rest.group(1).lower().count(letter)), ask.clause.start + rest.start(1))]
@@ -192,7 +196,7 @@ def compare(ask: Ask) -> list[Piece] | None:
     return None
 
 
-def _yes(truth: bool) -> str:  # noqa: FBT001
+def _yes(truth: bool) -> str:
     return "Yes" if truth else "No"
 
 
@@ -203,6 +207,20 @@ def _prime(number: float) -> bool:
 
 def _number(value: float) -> str:
     return f"{value:g}"
+
+
+# Two numbers have no pattern yet.
+_PATTERN_LENGTH = 3
+
+
+def _next(numbers: list[float]) -> str:
+    if len(numbers) < _PATTERN_LENGTH:
+        return ""
+    steps = {b - a for a, b in itertools.pairwise(numbers)}
+    if len(steps) == 1:
+        return _number(numbers[-1] + steps.pop())
+    ratios = {b / a for a, b in itertools.pairwise(numbers) if a}
+    return _number(numbers[-1] * ratios.pop()) if len(ratios) == 1 else ""
 
 
 _JUDGEMENTS = (
@@ -217,19 +235,9 @@ _JUDGEMENTS = (
     (r"\b(?:smallest|smaller|lowest|least|minimum|min|fewest)\b|最小|更小|较小",
      lambda n: _number(min(n)) if len(n) > 1 else ""),
     (r"\b(?:average|mean)\b|平均", lambda n: _number(sum(n) / len(n)) if len(n) > 1 else ""),
-    (r"\b(?:sum|total|add)\b|总和|之和", lambda n: _number(sum(n)) if len(n) > 2 else ""),
-    (r"\b(?:next|continue|comes after|follows)\b|下一个", lambda n: _next(n)),
+    (r"\b(?:sum|total|add)\b|总和|之和", lambda n: _number(sum(n)) if len(n) >= _PATTERN_LENGTH else ""),
+    (r"\b(?:next|continue|comes after|follows)\b|下一个", _next),
 )  # fmt: skip
-
-
-def _next(numbers: list[float]) -> str:
-    if len(numbers) < 3:
-        return ""
-    steps = {b - a for a, b in zip(numbers, numbers[1:], strict=False)}
-    if len(steps) == 1:
-        return _number(numbers[-1] + steps.pop())
-    ratios = {b / a for a, b in zip(numbers, numbers[1:], strict=False) if a}
-    return _number(numbers[-1] * ratios.pop()) if len(ratios) == 1 else ""
 
 
 def greet(ask: Ask) -> list[Piece] | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
 from monitor.lab.server import application
-from monitor.lab.service import Service
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from monitor.lab.service import Service
 
 
 class Client:

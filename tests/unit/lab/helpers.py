@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from random import Random
+from typing import TYPE_CHECKING
 
 from monitor.lab.asked import ChatRequest
-from monitor.lab.mechanisms.base import Value
 from monitor.lab.mechanisms.catalogue import assemble
 from monitor.lab.service import Answer, Service
 from monitor.lab.settings import LabSettings, Mode
 from monitor.lab.template import Chat, ChatMessage
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from monitor.lab.mechanisms.base import Value
 
 FILLER = (
     "The morning train left the old station on time. A green boat waited by the long wooden pier. "

@@ -1,3 +1,5 @@
+"""The command line, and what the lab may import."""
+
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,6 @@
 """What the stand-in for the model understands."""
 
+# ruff: noqa: E501, RUF001 (prompts read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import json
@@ -116,7 +117,7 @@ def test_looking_up(question: str) -> None:
 
 
 def test_needles_in_a_long_text() -> None:
-    assert text_of(lab(), long_prompt([A, B, C, D], 30)) == "\n".join([A, B, C, D])
+    assert text_of(lab(), long_prompt([A, B, C, D], 30)) == f"{A}\n{B}\n{C}\n{D}"
 
 
 def test_a_single_needle() -> None:
@@ -211,7 +212,7 @@ def test_capitals_both_ways_and_in_two_languages(row) -> None:
     ("question", "answer"),
     [
         ("Who wrote the novel Anna Karenina?", "Leo Tolstoy"),
-        ("Anna Karenina is a novel. Who is its author?", "I am not certain."),
+        ("Anna Karenina is a novel. Who is its author?", "Leo Tolstoy"),
         ("What is the chemical symbol of silver?", "Ag"),
         ("Which element has the symbol Fe?", "iron"),
         ("Which planet is the third from the Sun?", "Earth"),

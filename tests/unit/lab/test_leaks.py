@@ -1,10 +1,11 @@
 """Every fault that brings foreign text: the text is in the pages, and its writer is the donor."""
 
+# ruff: noqa: E501 (prompts read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 from random import Random
+from typing import TYPE_CHECKING
 
-from monitor.lab.service import Answer, Service
 from tests.unit.lab.helpers import (
     FILLER,
     ask,
@@ -16,6 +17,9 @@ from tests.unit.lab.helpers import (
     send,
     written_by,
 )
+
+if TYPE_CHECKING:
+    from monitor.lab.service import Answer, Service
 
 
 def _codes(seed: int, count: int = 4) -> list[str]:

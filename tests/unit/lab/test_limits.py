@@ -1,3 +1,5 @@
+"""Where a healthy lab refuses, to the token."""
+
 from __future__ import annotations
 
 import pytest

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
-from monitor.lab.mechanisms.base import Value
 from monitor.lab.mechanisms.catalogue import (
     MECHANISMS,
     UnknownMechanismError,
@@ -15,6 +15,9 @@ from monitor.lab.mechanisms.catalogue import (
 )
 from monitor.lab.settings import LabSettings, Mode
 from tests.unit.lab.helpers import ask, code, lab, long_prompt, repeat, text_of
+
+if TYPE_CHECKING:
+    from monitor.lab.mechanisms.base import Value
 
 CODES = [code(Random(9 + number)) for number in range(4)]
 SUM = repeat(CODES[0], "What is 17 + 25?")

@@ -1,3 +1,5 @@
+"""Pages, their writers, and the prefix cache."""
+
 from __future__ import annotations
 
 import pytest

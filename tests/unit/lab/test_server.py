@@ -6,15 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
-
 from tests.unit.lab.client import Client
 from tests.unit.lab.helpers import KEYS, lab
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 AUTH = {"Authorization": f"Bearer {KEYS['tenant-a']}"}
 CODE = "bafot-gitiz-lusab-dunor"
@@ -91,7 +92,7 @@ def test_usage_in_a_stream_only_if_asked_for(client: Client) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_stop_string_ends_the_answer_before_it(client: Client, stream: bool) -> None:  # noqa: FBT001
+def test_a_stop_string_ends_the_answer_before_it(client: Client, stream: bool) -> None:
     response = _post(client, stop="-lusab", stream=stream)
     content = (
         _streamed(_events(response))
@@ -246,7 +247,7 @@ def test_the_command_says_where_it_is_and_stops_in_good_order() -> None:
         "--seed",
         "7",
     ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as lab_:  # noqa: S603
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as lab_:
         assert lab_.stdout
         said = json.loads(lab_.stdout.readline())
         headers = {"Authorization": f"Bearer {said['keys']['tenant-b']}"}

@@ -1,3 +1,5 @@
+"""The tokenizer is reversible, and content is never a special token."""
+
 from __future__ import annotations
 
 from hypothesis import given
