@@ -50,6 +50,12 @@ class Installation:
     counters: PrometheusSink
     resources: ExitStack
 
+    def forget_expired(self) -> None:
+        """Erase the text of expired markers, but what open findings hold back; hashes stay."""
+        now = self.clock.now()
+        self.store.markers.expire(now)
+        self.registry.expire(now)
+
     async def aclose(self) -> None:
         """Close engines, sinks and store; what was acknowledged is written first."""
         for target in self.targets.values():
@@ -57,9 +63,7 @@ class Installation:
         self.resources.close()
 
 
-def open_installation(
-    config: Config, clock: Clock, *, log_verdicts: bool = False
-) -> Installation:
+def open_installation(config: Config, clock: Clock, *, log_verdicts: bool = False) -> Installation:
     """Open the store and everything that works over it.
 
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
@@ -102,7 +106,13 @@ def open_installation(
             registry=registry,
             findings=findings,
             budget=budget,
-            runner=PassRunner(clock=clock, pipeline=pipeline, budget=budget, findings=findings),
+            runner=PassRunner(
+                clock=clock,
+                pipeline=pipeline,
+                budget=budget,
+                findings=findings,
+                on_cost=counters.add_cost,
+            ),
             targets=targets,
             metrics=metrics,
             counters=counters,
@@ -189,7 +199,7 @@ def choices_of(config: Config, target: Target) -> tuple[ProbeChoice, ...]:
 
 
 def selected(config: Config, names: tuple[str, ...]) -> tuple[Target, ...]:
-    """Return the targets of these names, or all. Raises ``UsageError`` for one that is not there."""
+    """Return the targets of these names, or all. Raises ``UsageError`` for an unknown one."""
     known = {target.name: target for target in config.targets}
     missing = sorted(set(names) - set(known))
     if missing:
@@ -270,7 +280,9 @@ def merged_limits(
         for limit in _deepest(found.limits)
     ]
     merged: list[TokenLimit] = []
-    for limit in sorted([*discovered, *declared], key=lambda each: (not each.advertised, -each.tokens)):
+    for limit in sorted(
+        [*discovered, *declared], key=lambda each: (not each.advertised, -each.tokens)
+    ):
         if all(abs(limit.tokens - kept.tokens) > SAME_LIMIT_TOKENS for kept in merged):
             merged.append(limit)
     return tuple(sorted(merged, key=lambda each: each.tokens))

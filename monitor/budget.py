@@ -129,19 +129,21 @@ class Budget:
             _add(spent, tokens, usd)
             return reservation
 
-    def settle(self, reservation: Reservation, tokens: int) -> None:
-        """Replace a reservation by what was spent, on the day it was made. Twice changes nothing.
+    def settle(self, reservation: Reservation, tokens: int) -> float:
+        """Replace a reservation by what was spent, on the day it was made; return the dollars.
 
-        Zero gives it back: only for a trial of which nothing was sent.
+        A second time changes nothing. Zero gives it back: only for a trial of which nothing was
+        sent.
         """
         usd = self._price(reservation.target).usd(tokens)
         with self._lock:
             if self._open.pop(reservation.id, None) is None:
-                return
+                return 0.0
             self._keep(reservation, version=1, tokens=tokens, usd=usd)
             if reservation.day == self._today():
                 spent = self._sums.setdefault((reservation.target, reservation.kind), _Sum())
                 _add(spent, tokens - reservation.tokens, usd - reservation.usd)
+        return usd
 
     def spent_tokens(self, target: str, kind: str) -> int:
         """Return what one budget has spent and reserved today."""

@@ -139,9 +139,7 @@ async def _check_target(
     installation.counters.set_not_probed(
         target.name, [(e.probe, e.stratum, e.code) for e in result.not_probed]
     )
-    return summarise(
-        result, _context(installation, target, discovery, selection.require_coverage)
-    )
+    return summarise(result, _context(installation, target, discovery, selection.require_coverage))
 
 
 async def ready(installation: Installation, target: Target) -> tuple[LiveTarget, Discovery]:
@@ -225,4 +223,3 @@ def _open_findings(installation: Installation, target: Target) -> tuple[OpenFind
         )
         for finding in installation.findings.list_open(target.name)
     )
-

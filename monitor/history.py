@@ -82,5 +82,5 @@ def prompt_digest(text: str) -> str:
 
 
 def stratum_key(probe: str, stratum: str, part: str, golden: str | None) -> str:
-    """Return the name of a prompt stratum: markers of one are stale, not foreign, in a later one."""
+    """Return a prompt stratum's name: markers of an earlier trial of it are stale, not foreign."""
     return f"{probe}/{stratum}/{golden or part}"

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
 
+# A hostile answer may be megabytes long; what a healthy one has to say stands well within this.
+SAID_CHARACTERS = 200_000
+
 
 class Outcome(StrEnum):
     """What one exchange, trial or run came to. Four things, never three."""
@@ -113,6 +116,20 @@ class Response:
     system_fingerprint: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     protocol_faults: tuple[str, ...] = ()
+
+    def said(self) -> str:
+        """Everything the target wrote, at most ``SAID_CHARACTERS``; signals' spans point into it.
+
+        Text, hidden reasoning, tool names and arguments, and choices nobody asked for.
+        """
+        calls = (f"{call.name} {call.arguments}" for call in self.tool_calls)
+        parts = [self.text, self.reasoning_text, *calls, self.other_text]
+        return "\n".join(parts)[:SAID_CHARACTERS]
+
+    def answer(self) -> str:
+        """What the target gave as its answer: text and tool calls, reasoning left out."""
+        calls = (f"{call.name} {call.arguments}" for call in self.tool_calls)
+        return "\n".join([self.text, *calls])[:SAID_CHARACTERS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

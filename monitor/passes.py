@@ -42,12 +42,19 @@ class PassRunner:
     """Runs passes; it keeps nothing between them."""
 
     def __init__(
-        self, *, clock: Clock, pipeline: Pipeline, budget: Budget, findings: Findings
+        self,
+        *,
+        clock: Clock,
+        pipeline: Pipeline,
+        budget: Budget,
+        findings: Findings,
+        on_cost: Callable[[str, float], None],
     ) -> None:
         self._clock = clock
         self._pipeline = pipeline
         self._budget = budget
         self._findings = findings
+        self._on_cost = on_cost
 
     async def run(
         self, target: LiveTarget, plan: PassPlan, *, rng: Random, progress: Progress
@@ -87,7 +94,7 @@ class PassRunner:
         except BaseException:
             self._budget.settle(reservation, plan.price.answered_tokens)
             raise
-        self._budget.settle(reservation, charge(plan, trial))
+        self._on_cost(name, self._budget.settle(reservation, charge(plan, trial)))
         return Done(trial=trial, verdict=verdict)
 
 
@@ -117,5 +124,3 @@ def _never_answered(trial: Trial) -> bool:
     return any(
         e.failure is not None and e.failure.kind is not FailureKind.REFUSED for e in at_limit
     )
-
-

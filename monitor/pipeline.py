@@ -34,7 +34,7 @@ from monitor.verdicts import decide
 
 log = logging.getLogger(__name__)
 
-# A prefill slower than this is called too slow, so timeouts grow with the length sent (contracts 4).
+# A prefill slower than this is called too slow: timeouts grow with the length that was sent.
 SLOWEST_PREFILL_TOKENS_PER_SECOND = 1000.0
 # A tolerance above this says wrong answers are ordinary for this model.
 WEAK_MODEL_TOLERANCE = 0.10

@@ -54,7 +54,9 @@ _CONTRACT = VerdictClass.CONTRACT
 # fails the build (tests/architecture).
 CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("FOREIGN", "other_tenant"): _hard(_LEAK, "the answer carries another tenant's text, proven"),
-    ("FOREIGN", "same_tenant"): _hard(_CROSSED, "the answer carries another request's text, proven"),
+    ("FOREIGN", "same_tenant"): _hard(
+        _CROSSED, "the answer carries another request's text, proven"
+    ),
     ("FOREIGN", "stale_own_repeated"): _hard(_INPUT, "answers again from an older prompt"),
     ("FOREIGN", "stale_own"): _suspect("the answer carries a code of an older prompt"),
     ("FOREIGN", "partial"): _suspect("parts of somebody else's code, not proven"),
@@ -85,7 +87,9 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("SPECIAL", "control_character"): _hard(_CORRUPT, "control characters in the answer"),
     ("REPEAT", "tail_loop"): _wrong("the answer ends in a loop"),
     ("BOUNDARY", "truncated"): _hard(_INPUT, "the prompt was shortened in silence"),
-    ("BOUNDARY", "replaced"): _hard(_INPUT, "the prompt was replaced: answered from something else"),
+    ("BOUNDARY", "replaced"): _hard(
+        _INPUT, "the prompt was replaced: answered from something else"
+    ),
     ("BOUNDARY", "refused_early"): _hard(_CONTRACT, "refused a prompt below its own limit"),
     ("BOUNDARY", "answered_over_advertised"): _hard(
         _CONTRACT, "answered above the limit it advertises"
@@ -152,16 +156,18 @@ def decide(
     )
 
 
-def _worst(
-    trial: Trial, judged: tuple[ExchangeVerdict, ...]
-) -> tuple[Outcome, VerdictClass, str]:
+def _worst(trial: Trial, judged: tuple[ExchangeVerdict, ...]) -> tuple[Outcome, VerdictClass, str]:
     """Return outcome, class and reason of a trial: bad, then error, then invalid, then good."""
     order = (Outcome.BAD, Outcome.ERROR, Outcome.INVALID, Outcome.GOOD)
     verdict_class = max((j.verdict_class for j in judged), default=VerdictClass.NONE)
     for outcome in order:
         these = [j for j in judged if j.outcome is outcome]
         if outcome is Outcome.INVALID and trial.broken and not these:
-            return Outcome.INVALID, verdict_class, f"the probe could not be carried out: {trial.broken}"
+            return (
+                Outcome.INVALID,
+                verdict_class,
+                f"the probe could not be carried out: {trial.broken}",
+            )
         if these:
             worst = max(these, key=lambda j: j.verdict_class)
             return outcome, verdict_class, worst.reason

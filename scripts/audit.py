@@ -29,12 +29,12 @@ def main() -> int:
         check=False,
     )
     if any(word in audit.stderr for word in UNREACHABLE):
-        print("NOT AUDITED: the vulnerability data could not be reached")  # noqa: T201
+        print("NOT AUDITED: the vulnerability data could not be reached")
         return 0
     try:
         packages = json.loads(audit.stdout)["dependencies"]
     except (ValueError, KeyError):
-        print(audit.stdout, audit.stderr, file=sys.stderr)  # noqa: T201
+        print(audit.stdout, audit.stderr, file=sys.stderr)
         return 1
     return report(packages)
 
@@ -45,11 +45,11 @@ def report(packages: list[dict[str, Any]]) -> int:
     vulnerable = [package for package in packages if package.get("vulns")]
     for package in vulnerable:
         ids = ", ".join(vuln["id"] for vuln in package["vulns"])
-        print(f"{package['name']} {package['version']}: {ids}")  # noqa: T201
+        print(f"{package['name']} {package['version']}: {ids}")
     audited = len(packages) - len(skipped)
-    print(f"audited {audited} of {len(packages)} packages, {len(vulnerable)} vulnerable")  # noqa: T201
+    print(f"audited {audited} of {len(packages)} packages, {len(vulnerable)} vulnerable")
     if skipped:
-        print(f"NOT AUDITED (no data could be reached): {len(skipped)} packages")  # noqa: T201
+        print(f"NOT AUDITED (no data could be reached): {len(skipped)} packages")
     return 1 if vulnerable else 0
 
 

@@ -65,7 +65,7 @@ class Bench:
         )
 
 
-def an_exchange(
+def an_exchange(  # noqa: PLR0913 - everything an exchange may differ in
     prompt: str = "hello",
     answer: str | None = "hi",
     *,

@@ -77,5 +77,7 @@ class PartHasher:
 
     def __call__(self, position: int, letters: str) -> int:
         """Return the hash of a group at a position (0..3) of its marker."""
-        digest = hashlib.blake2b(letters.encode(), digest_size=8, key=self._key, salt=bytes([position]))
+        digest = hashlib.blake2b(
+            letters.encode(), digest_size=8, key=self._key, salt=bytes([position])
+        )
         return int.from_bytes(digest.digest(), "big")

@@ -56,7 +56,9 @@ class Minter:
     def _groups(self) -> tuple[str, ...]:
         words = dictionary_words()
         while True:
-            head = tuple(encode(self._random_bits(GROUP_BITS)) for _ in range(GROUPS_PER_MARKER - 1))
+            head = tuple(
+                encode(self._random_bits(GROUP_BITS)) for _ in range(GROUPS_PER_MARKER - 1)
+            )
             groups = (*head, encode(self._key.tag(head)))
             if len(set(groups)) == GROUPS_PER_MARKER and not words.intersection(groups):
                 return groups

@@ -123,4 +123,3 @@ class MarkerRegistry:
 
 def _edits(groups: tuple[str, ...], other: tuple[str, ...]) -> int:
     return sum(substitutions(a, b) for a, b in zip(groups, other, strict=True))
-

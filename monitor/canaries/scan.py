@@ -91,9 +91,7 @@ def scan_answer(answer: str, request: str, registry: MarkerRegistry) -> Scan:
     search = _Search(registry, request_markers(request_chains), groups=len(unexplained))
     found = [*search.windowed(windows), *search.scattered(list(unexplained.values()))]
     found.extend(search.unregistered(windows, found))
-    return Scan(
-        groups=len(unexplained), matches=_best(found), near_own=tuple(sorted(places))
-    )
+    return Scan(groups=len(unexplained), matches=_best(found), near_own=tuple(sorted(places)))
 
 
 def request_markers(request_chains: list[list[Group]]) -> frozenset[tuple[str, ...]]:
@@ -201,15 +199,15 @@ class _Search:
 
     def _match(self, entry: Entry, kind: MatchKind, parts: list[int], window: Window) -> Match:
         groups = [window[place] for place in parts]
-        return _match(entry, kind, [g for g in groups if g], net_bits(kind, len(parts), **self._size))
+        return _match(
+            entry, kind, [g for g in groups if g], net_bits(kind, len(parts), **self._size)
+        )
 
     def _near(self, entry: Entry, window: Window) -> Match | None:
         if entry.groups is None or None in window:
             return None
         groups = [group for group in window if group]
-        edits = sum(
-            substitutions(a.letters, b) for a, b in zip(groups, entry.groups, strict=True)
-        )
+        edits = sum(substitutions(a.letters, b) for a, b in zip(groups, entry.groups, strict=True))
         if not 0 < edits <= MAX_SUBSTITUTIONS:
             return None
         bits = net_bits(MatchKind.NEAR, GROUPS_PER_MARKER, substitutions=edits, **self._size)

@@ -14,8 +14,6 @@ from monitor.history import History
 from monitor.model import Exchange, Response, Signal, Status, Trial
 
 Judge = Callable[[Trial, Exchange, History], Sequence[Signal]]
-# A hostile answer may be megabytes long; what a healthy one has to say stands well within this.
-JUDGED_CHARACTERS = 200_000
 
 
 class Needs(Enum):
@@ -39,19 +37,6 @@ class Check:
     needs: Needs = Needs.AN_ANSWER
 
 
-def said(response: Response) -> str:
-    """Return everything the target wrote: text, hidden reasoning, tool calls, further choices."""
-    calls = (f"{call.name} {call.arguments}" for call in response.tool_calls)
-    parts = [response.text, response.reasoning_text, *calls, response.other_text]
-    return "\n".join(parts)[:JUDGED_CHARACTERS]
-
-
-def answered(response: Response) -> str:
-    """Return what the target gave as its answer: text and tool calls, reasoning left out."""
-    calls = (f"{call.name} {call.arguments}" for call in response.tool_calls)
-    return "\n".join([response.text, *calls])[:JUDGED_CHARACTERS]
-
-
 def judge_trial(trial: Trial, history: History, checks: Sequence[Check]) -> tuple[Signal, ...]:
     """Return every signal of every exchange. A check that crashes becomes an ERROR signal."""
     return tuple(
@@ -68,7 +53,9 @@ def _judge(check: Check, trial: Trial, exchange: Exchange, history: History) -> 
     try:
         return check.judge(trial, exchange, history)
     except Exception as error:  # noqa: BLE001 - one of three broad handlers: a crash is "could not tell"
-        return [could_not_judge(check.code, exchange, f"the check crashed ({type(error).__name__})")]
+        return [
+            could_not_judge(check.code, exchange, f"the check crashed ({type(error).__name__})")
+        ]
 
 
 def _can_judge(needs: Needs, exchange: Exchange) -> bool:

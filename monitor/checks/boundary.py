@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monitor.canaries import Echo, echo
-from monitor.checks.base import Check, Needs, answered, failed, passed, skipped
+from monitor.checks.base import Check, Needs, failed, passed, skipped
 from monitor.checks.needle import lost_places
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
@@ -37,7 +37,9 @@ def _answered_over(exchange: Exchange) -> Signal:
     expectation, where = exchange.expectation, _place(exchange)
     what = _content(exchange)
     if expectation.truncation_accepted and what != "replaced":
-        return passed(CODE, exchange, f"{what} above the limit {where}, as the configuration accepts")
+        return passed(
+            CODE, exchange, f"{what} above the limit {where}, as the configuration accepts"
+        )
     if what == "truncated":
         return failed(CODE, exchange, "truncated", f"shortened in silence above the limit {where}")
     if what == "replaced":
@@ -63,7 +65,7 @@ def _content(exchange: Exchange) -> str:
     Nothing of the prompt at all means the model read something else. The end of the prompt holds
     the question, so an answer that knows it but lost an earlier part was cut at the front.
     """
-    text = answered(exchange.response) if exchange.response else ""
+    text = exchange.response.answer() if exchange.response else ""
     nonce = exchange.expectation.nonce
     knows_end = nonce is not None and echo(text, nonce) is not Echo.ABSENT
     lost = lost_places(exchange)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.checks.base import Check, answered, could_not_judge, failed, passed, skipped
+from monitor.checks.base import Check, could_not_judge, failed, passed, skipped
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 from monitor.prompts import missing_facts
@@ -20,7 +20,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     prompt = history.golden.get(name)
     if prompt is None:
         return [could_not_judge(CODE, exchange, "the golden prompt is no longer in any suite")]
-    missing = missing_facts(prompt, answered(response))
+    missing = missing_facts(prompt, response.answer())
     if missing:
         return [failed(CODE, exchange, "missing", "; ".join(missing)[:400])]
     return [passed(CODE, exchange, "every key fact is there")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monitor.canaries import LEAK_BITS, Match, scan_answer
-from monitor.checks.base import Check, Needs, failed, passed, said
+from monitor.checks.base import Check, Needs, failed, passed
 from monitor.history import History, stratum_key
 from monitor.model import Exchange, Owner, Signal, Trial
 
@@ -19,16 +19,14 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     """Return one signal for each foreign owner, strongest evidence first."""
     if exchange.response is None:
         return []
-    scan = scan_answer(said(exchange.response), exchange.request.text(), history.registry)
+    scan = scan_answer(exchange.response.said(), exchange.request.text(), history.registry)
     signals = [_signal(match, trial, exchange, history) for match in scan.matches]
     return signals or [passed(CODE, exchange, "no marker of anybody else")]
 
 
 def _signal(match: Match, trial: Trial, exchange: Exchange, history: History) -> Signal:
     variant = _variant(match, trial, exchange, history)
-    explanation = (
-        f"{match.parts} of 4 groups ({match.kind.value}), {match.net_bits:.1f} bits net"
-    )
+    explanation = f"{match.parts} of 4 groups ({match.kind.value}), {match.net_bits:.1f} bits net"
     return replace(
         failed(CODE, exchange, variant, explanation),
         evidence_bits=round(match.net_bits, 2),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monitor.canaries import Echo, echo
-from monitor.checks.base import Check, answered, failed, passed, skipped
+from monitor.checks.base import Check, failed, passed, skipped
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -32,7 +32,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
 
 def lost_places(exchange: Exchange) -> list[str]:
     """Return the places whose needle does not stand in the answer, copy errors allowed."""
-    text = answered(exchange.response) if exchange.response else ""
+    text = exchange.response.answer() if exchange.response else ""
     return [
         needle.place
         for needle in exchange.expectation.needles

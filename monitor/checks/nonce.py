@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monitor.canaries import Echo, echo
-from monitor.checks.base import Check, answered, failed, passed, skipped
+from monitor.checks.base import Check, failed, passed, skipped
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -17,7 +17,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     nonce, response = exchange.expectation.nonce, exchange.response
     if nonce is None or response is None:
         return [skipped(CODE, exchange, "no code was to be repeated")]
-    match echo(answered(response), nonce):
+    match echo(response.answer(), nonce):
         case Echo.OWN:
             return [passed(CODE, exchange, "the code came back")]
         case Echo.NEAR_OWN:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monitor.checks.base import Check, answered, failed, passed, skipped
+from monitor.checks.base import Check, failed, passed, skipped
 from monitor.history import History
 from monitor.model import Exchange, Fact, Signal, Trial
 
@@ -19,7 +19,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     response = exchange.response
     if response is None or not exchange.expectation.answers:
         return [skipped(CODE, exchange, "no task was set")]
-    text = answered(response)
+    text = response.answer()
     other = next((o for o in _others(trial, exchange) if _holds_all(text, o)), None)
     if other is not None:
         explanation = f"the answer is that of exchange {other.index} of the same trial"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from monitor.checks.base import Check, Needs, failed, passed, skipped
 from monitor.history import History, prompt_digest
-from monitor.model import Exchange, FailureKind, Signal, Trial
+from monitor.model import Exchange, Failure, FailureKind, Signal, Trial
 
 CODE = "PROTOCOL"
 HTTP_OK = 200
@@ -17,10 +18,8 @@ NO_USAGE = "usage_missing"
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Fail hard on a 200 whose body is not an answer, or on an id used for two prompts."""
     failure, response = exchange.failure, exchange.response
-    if failure is not None and failure.kind is FailureKind.PROTOCOL:
-        if exchange.http_status == HTTP_OK:
-            return [failed(CODE, exchange, "not_the_protocol", failure.detail)]
-        return [skipped(CODE, exchange, "not a 200")]
+    if _is_nonsense(failure) and exchange.http_status == HTTP_OK:
+        return [failed(CODE, exchange, "not_the_protocol", failure.detail)]
     if response is None or failure is not None:
         return [skipped(CODE, exchange, "no whole answer to judge")]
     if _id_used_before(trial, exchange, history):
@@ -31,6 +30,10 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if response.protocol_faults:
         return [failed(CODE, exchange, "no_usage", "token counts cannot be checked here")]
     return [passed(CODE, exchange, "the body is the protocol")]
+
+
+def _is_nonsense(failure: Failure | None) -> TypeGuard[Failure]:
+    return failure is not None and failure.kind is FailureKind.PROTOCOL
 
 
 def _id_used_before(trial: Trial, exchange: Exchange, history: History) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monitor.checks.base import Check, Needs, failed, passed, said
+from monitor.checks.base import Check, Needs, failed, passed
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -24,7 +24,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     """Fail tolerated if the answer ends in a loop."""
     if exchange.response is None:
         return []
-    text = said(exchange.response).rstrip()
+    text = exchange.response.said().rstrip()
     length = tail_loop(text)
     if not length:
         return [passed(CODE, exchange, "no loop at the end")]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monitor.checks.base import Check, Needs, failed, passed, said
+from monitor.checks.base import Check, Needs, failed, passed
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -30,7 +30,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     """Fail hard on a control token or character that the request itself does not hold."""
     if exchange.response is None:
         return []
-    request, answer = exchange.request.text(), said(exchange.response)
+    request, answer = exchange.request.text(), exchange.response.said()
     signals = []
     for variant, pattern in (("control_token", _CONTROL), ("control_character", _CHARACTER)):
         asked = {match.group() for match in pattern.finditer(request)}

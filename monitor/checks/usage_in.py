@@ -53,7 +53,9 @@ def _below_floor(
 
 
 def _earlier(trial: Trial, exchange: Exchange, history: History) -> list[Observation]:
-    same_trial = [observe(trial, e) for e in trial.exchanges if e.index < exchange.index and e.whole]
+    same_trial = [
+        observe(trial, e) for e in trial.exchanges if e.index < exchange.index and e.whole
+    ]
     return [*history.earlier, *same_trial]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.checks.base import Check, failed, passed, said, skipped
+from monitor.checks.base import Check, failed, passed, skipped
 from monitor.history import History
 from monitor.model import Exchange, Response, Signal, Trial
 
@@ -27,7 +27,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
 
 
 def _fault(response: Response, tokens: int, most: int) -> tuple[str, str] | None:
-    characters = len(said(response).strip())
+    characters = len(response.said().strip())
     if characters > SLACK_TOKENS * MOST_CHARACTERS_PER_TOKEN and tokens == 0:
         return "zero_with_text", f"0 output tokens reported for {characters} characters"
     if tokens * MOST_CHARACTERS_PER_TOKEN + 200 < characters:

@@ -12,7 +12,12 @@ from monitor.cli.config_commands import Report, config_check, config_show
 from monitor.cli.estimate import day_estimate
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Check or show what is in force.")
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Check or show what is in force.",
+)
 
 
 @app.command()

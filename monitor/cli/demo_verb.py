@@ -177,7 +177,8 @@ def _rows(step: Step) -> Iterator[str]:
 
 def _http(exchange: Exchange) -> str:
     status = exchange.http_status or "no status"
-    return f"{status}  {exchange.timing.total_seconds * 1000:5.0f} ms  {(exchange.request_id or '')[:16]}"
+    milliseconds = exchange.timing.total_seconds * 1000
+    return f"{status}  {milliseconds:5.0f} ms  {(exchange.request_id or '')[:16]}"
 
 
 def _answer(exchange: Exchange, judged: ExchangeVerdict, step: Step) -> str:

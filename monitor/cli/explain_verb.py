@@ -33,7 +33,8 @@ def describe(known: StoredTrial) -> Iterator[str]:
     """Yield the lines about one trial."""
     if known.trial is not None:
         row = known.trial
-        yield f"{row.id}  {row.target}  {row.probe} {row.stratum}  {row.started_at:%Y-%m-%d %H:%M:%S} UTC"
+        at = f"{row.started_at:%Y-%m-%d %H:%M:%S} UTC"
+        yield f"{row.id}  {row.target}  {row.probe} {row.stratum}  {at}"
         yield f"  set out to show: {row.purpose}"
     for verdict in known.verdicts:
         yield (
@@ -48,7 +49,9 @@ def _exchange(known: StoredTrial, exchange: ExchangeRow) -> Iterator[str]:
     fields = asdict(exchange)
     number = fields.pop("exchange")
     yield f"  exchange {number}"
-    shown = ((k, v) for k, v in fields.items() if v not in (None, "", (), 0, 0.0) and k not in _KEYS)
+    shown = (
+        (k, v) for k, v in fields.items() if v not in (None, "", (), 0, 0.0) and k not in _KEYS
+    )
     for name, value in shown:
         yield f"    {name:<22} {value}"
     for signal in known.signals:

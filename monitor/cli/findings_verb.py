@@ -17,7 +17,12 @@ from monitor.errors import UsageError
 from monitor.findings import Finding, Findings, StoredFindings
 from monitor.store import Store, open_store
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="List, show and resolve findings.")
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="List, show and resolve findings.",
+)
 
 
 @contextmanager

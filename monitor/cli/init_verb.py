@@ -32,7 +32,9 @@ def init(
     key_env: Annotated[
         str | None, typer.Option(help="Environment variable that holds a key for --from.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over a file that is there.")
+    ] = False,
     json: JsonOption = None,
 ) -> int:
     """Write a commented davylamp.yaml; with --from, propose targets, price and what is left out."""

@@ -17,7 +17,10 @@ GOOD_EXIT, USAGE_EXIT, ABORTED_EXIT = 0, 2, 130
 # verb -> (module with a typer ``app``, what --help says)
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("monitor.cli.init_verb", "Write a commented davylamp.yaml, or one from a URL."),
-    "doctor": ("monitor.cli.doctor_verb", "Check everything a pass needs; each line says what to do."),
+    "doctor": (
+        "monitor.cli.doctor_verb",
+        "Check everything a pass needs; each line says what to do.",
+    ),
     "config": ("monitor.cli.config_verb", "Check or show the configuration in force."),
     "check": ("monitor.cli.check_verb", "One pass now: ask, judge, say what was found."),
     "run": ("monitor.cli.run_verb", "The daemon: schedules passes, serves /metrics."),

@@ -10,7 +10,6 @@ from monitor.app import read_config
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption
 from monitor.clock import SystemClock
 from monitor.daemon.run import run_daemon
-from monitor.errors import UsageError
 from monitor.logs import set_up_logs
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -21,9 +20,4 @@ def run(config: ConfigOption = DEFAULT_CONFIG) -> None:
     """Probe on a schedule and serve /metrics, /healthz and /readyz until SIGTERM."""
     settings = read_config(str(config))
     set_up_logs(settings.log.level, settings.log.format)
-    try:
-        asyncio.run(run_daemon(settings, SystemClock()))
-    except OSError as error:
-        place = f"{settings.listen.host}:{settings.listen.port}"
-        msg = f"cannot serve on {place}: {error.strerror or error} (change listen.port)"
-        raise UsageError(msg) from error
+    asyncio.run(run_daemon(settings, SystemClock()))

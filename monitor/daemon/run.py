@@ -8,6 +8,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from random import SystemRandom
@@ -17,8 +18,10 @@ import uvicorn
 from monitor.app import Installation, open_installation
 from monitor.clock import Clock
 from monitor.config import Config, resolve_secret
+from monitor.config.schema import Listen
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
+from monitor.errors import UsageError
 
 log = logging.getLogger(__name__)
 
@@ -40,12 +43,11 @@ async def run_daemon(config: Config, clock: Clock) -> None:
 
 async def _serve(installation: Installation, token: str) -> None:
     listen = installation.config.listen
+    listener = listening(listen)
     schedule = ProbeSchedule(installation, jitter=lambda most: SystemRandom().uniform(0, most))
     server = _QuietServer(
         uvicorn.Config(
             make_server(installation, schedule, token),
-            host=listen.host,
-            port=listen.port,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,
@@ -55,7 +57,7 @@ async def _serve(installation: Installation, token: str) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    serving = asyncio.create_task(server.serve())
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping = asyncio.create_task(stop.wait())
     try:
         await _until_started(server, serving)
@@ -65,22 +67,38 @@ async def _serve(installation: Installation, token: str) -> None:
         await schedule.start()
         log.info("serving %s/metrics, watching %d targets", url, len(installation.targets))
         await asyncio.wait({stopping, serving}, return_when=asyncio.FIRST_COMPLETED)
-        schedule.stop()
+        schedule.pause()
         await _drain(schedule, installation.clock)
     finally:
         stopping.cancel()
+        schedule.stop()
         server.should_exit = True
         with contextlib.suppress(asyncio.CancelledError):
             await serving
 
 
+def listening(listen: Listen) -> socket.socket:
+    """Return a socket that listens there. Raises ``UsageError`` if that cannot be."""
+    family = socket.AF_INET6 if ":" in listen.host else socket.AF_INET
+    listener = socket.socket(family)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((listen.host, listen.port))
+    except OSError as error:
+        listener.close()
+        msg = (
+            f"cannot serve on {listen.host}:{listen.port}: {error.strerror or error} "
+            "(change listen.host or listen.port)"
+        )
+        raise UsageError(msg) from error
+    return listener
+
+
 async def _until_started(server: uvicorn.Server, serving: asyncio.Task[None]) -> None:
-    while not server.started:
-        if serving.done():
-            await serving
-            msg = "the daemon's server stopped before it started: is the port taken?"
-            raise OSError(msg)
+    while not server.started and not serving.done():
         await asyncio.sleep(_POLL_SECONDS)
+    if serving.done():
+        await serving
 
 
 async def _drain(schedule: ProbeSchedule, clock: Clock) -> None:

@@ -7,6 +7,7 @@ lasts the day.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from random import Random
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MISSED, JobExecutionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.schedulers.base import STATE_RUNNING
 from apscheduler.triggers.interval import IntervalTrigger
 
 from monitor.app import Installation, choices_of, initialise_series
@@ -67,7 +69,16 @@ class ProbeSchedule:
             initialise_series(self._installation, live, choices)
             for choice in choices:
                 self._add(target, choice)
+        self._scheduler.add_job(
+            self._forget_expired,
+            IntervalTrigger(seconds=int(DAY_SECONDS), timezone="UTC"),
+            id="forget-expired-markers",
+            next_run_time=self._installation.clock.now(),
+        )
         self._scheduler.start()
+
+    async def _forget_expired(self) -> None:
+        await asyncio.to_thread(self._installation.forget_expired)
 
     def _add(self, target: Target, choice: ProbeChoice) -> None:
         config = self._installation.config
@@ -144,10 +155,15 @@ class ProbeSchedule:
     @property
     def running(self) -> bool:
         """True while the scheduler takes new runs."""
-        return bool(self._scheduler.running)
+        return self._scheduler.state == STATE_RUNNING
+
+    def pause(self) -> None:
+        """Take no new runs; those under way go on."""
+        if self._scheduler.running:
+            self._scheduler.pause()
 
     def stop(self) -> None:
-        """Take no new runs; those under way finish by themselves."""
+        """End the schedule. Runs still under way are cancelled: APScheduler lets none finish."""
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 

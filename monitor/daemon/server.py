@@ -123,5 +123,6 @@ async def _next_line(steps: asyncio.Queue[Step]) -> str:
     words = {"target": step.target, "words": step.words}
     return _line({"step": words | {"done": step.done, "total": step.total}})
 
+
 def _line(value: dict[str, object]) -> str:
     return json.dumps(value, ensure_ascii=True) + "\n"

@@ -48,7 +48,7 @@ def upper_bound(failures: int, exchanges: int, confidence: float = CONFIDENCE) -
     1.0 when nothing was asked: nothing is then known. Zero failures in n give about 3 / n at 95 %.
     The bound holds for exchanges like those that were sent, not for others.
     """
-    if exchanges == 0 or failures == exchanges:
+    if exchanges in (0, failures):
         return 1.0
     low, high = failures / exchanges, 1.0
     for _ in range(_BISECTION_STEPS):

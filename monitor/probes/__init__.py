@@ -4,8 +4,7 @@ from monitor.probes import boundary, burst, canary, golden, prefix, tenant
 from monitor.probes.base import Probe
 
 PROBES: dict[str, Probe] = {
-    module.PROBE.name: module.PROBE
-    for module in (golden, canary, tenant, burst, prefix, boundary)
+    module.PROBE.name: module.PROBE for module in (golden, canary, tenant, burst, prefix, boundary)
 }
 
 __all__ = ["PROBES", "Probe"]

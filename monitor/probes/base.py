@@ -1,6 +1,6 @@
 """What a probe is: it plans trials with their price, and runs them. It never judges or retries.
 
-A new probe is one module with a ``PROBE`` and one test; it is listed in ``monitor/probes/__init__``.
+A new probe is one module with a ``PROBE`` and one test, listed in ``monitor/probes/__init__``.
 """
 
 from __future__ import annotations

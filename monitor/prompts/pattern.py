@@ -1,8 +1,8 @@
-"""A small regular-expression language whose cost is known before it runs.
+r"""A small regular-expression language whose cost is known before it runs.
 
 Patterns come from people, answers from models, and Python's `re` backtracks, so a pattern
 is accepted only if it is valid RE2 as well (no look-around, no back-references, no flags)
-and the number of ways to match it is bounded. Allowed: literals, `.`, classes, `\\d \\w \\s`
+and the number of ways to match it is bounded. Allowed: literals, `.`, classes, `\d \w \s`
 and their opposites, groups, `|`, and the repeats `? * + {n} {n,m}`.
 """
 

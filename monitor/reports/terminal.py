@@ -43,7 +43,8 @@ def render_target(target: TargetReport) -> Iterator[str]:
     for finding in target.open_findings:
         since = f"{finding.first_seen:%Y-%m-%d %H:%M} UTC"
         yield _line(
-            "OPEN", f"finding {finding.finding}: {finding.verdict_class} in {finding.shape} since {since}"
+            "OPEN",
+            f"finding {finding.finding}: {finding.verdict_class} in {finding.shape} since {since}",
         )
     for entry in target.not_probed:
         yield _line("NOT PROBED", _not_probed(entry))
@@ -68,7 +69,9 @@ def http_words(http: HttpReport) -> str:
 def answers_words(answers: AnswersReport) -> str:
     """Return how many answers were wrong, against the tolerance."""
     if not answers.judged:
-        stand = f"not judged by rate: a tolerance of {answers.tolerance:.0%} leaves nothing to judge"
+        stand = (
+            f"not judged by rate: a tolerance of {answers.tolerance:.0%} leaves nothing to judge"
+        )
     elif answers.exceeded:
         stand = f"more than the tolerance of {answers.tolerance:.0%} explains"
     else:
@@ -165,6 +168,8 @@ def printable(text: str) -> str:
     characters are shown as escapes.
     """
     return "".join(
-        c if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} else f"\\u{ord(c):04x}"
+        c
+        if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+        else f"\\u{ord(c):04x}"
         for c in text
     )

@@ -150,7 +150,7 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
 def signal_rows(verdict: Verdict, trial: Trial, hasher: EvidenceHasher) -> list[AnyRow]:
     """Return the rows of a verdict's signals; the places they point at become keyed hashes."""
     texts = {
-        exchange.index: said(exchange.response)
+        exchange.index: exchange.response.said()
         for exchange in trial.exchanges
         if exchange.response is not None
     }
@@ -158,12 +158,6 @@ def signal_rows(verdict: Verdict, trial: Trial, hasher: EvidenceHasher) -> list[
         _signal_row(verdict, position, signal, texts.get(signal.exchange, ""), hasher)
         for position, signal in enumerate(verdict.signals)
     ]
-
-
-def said(response: Response) -> str:
-    """Return what the places of signals are places in: everything the target wrote, in order."""
-    calls = (f"{call.name} {call.arguments}" for call in response.tool_calls)
-    return "\n".join([response.text, response.reasoning_text, *calls])
 
 
 def _signal_row(

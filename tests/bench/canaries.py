@@ -112,7 +112,7 @@ def detection(registry: MarkerRegistry, markers: list[Marker]) -> None:
     for name, damage in kinds.items():
         rng = Random(11)
         proven = owned = 0
-        for number in range(2000):
+        for _ in range(2000):
             marker = markers[rng.randrange(len(markers))]
             scan = scan_answer(f"as I said, {damage(marker.text, rng)}", "hello", registry)
             best = scan.matches[0] if scan.matches else None

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from monitor.checks import CHECKS, Check, judge_trial
 from monitor.checks.base import Needs
-from monitor.model import Failure, FailureKind, Fact, Needle, Status, ToolCall
+from monitor.model import Fact, Failure, FailureKind, Needle, Status, ToolCall
 from monitor.verdicts import CONSEQUENCES
 from tests.builders import Bench, a_trial, an_exchange
 
 BENCH = Bench()
 DONOR = BENCH.mint("tenant-a", trial="trial-0")
 NONCE = BENCH.mint("tenant-b")
-SECRET = "sk-live-9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+SECRET = "sk-live-9f8e7d6c5b4a39281706f5e4d3c2b1a0"  # noqa: S105 - planted, to look for
 ODD = [
     "",
     " \n\t",

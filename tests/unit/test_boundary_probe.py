@@ -76,13 +76,18 @@ def test_filler_has_so_many_sentences_and_needles_keep_their_order(sentences, ne
 @given(st.floats(2, 6), st.integers(5, 200), st.integers(2, 6), st.integers(1, 500))
 def test_a_measured_ruler_is_exact_for_a_linear_tokenizer(rate, overhead, few, more) -> None:
     per_sentence = round(44 / rate)
-    points = [(n * len(SENTENCES), overhead + n * len(SENTENCES) * per_sentence) for n in (few, few + more)]
+    points = [
+        (n * len(SENTENCES), overhead + n * len(SENTENCES) * per_sentence)
+        for n in (few, few + more)
+    ]
     ruler = measured_ruler(*points)
     assert ruler is not None
     assert ruler.tokens(1000) == overhead + 1000 * per_sentence
 
 
-@pytest.mark.parametrize("points", [((16, 300), (40, 300)), ((16, 1), (40, 2)), ((40, 9), (16, 99))])
+@pytest.mark.parametrize(
+    "points", [((16, 300), (40, 300)), ((16, 1), (40, 2)), ((40, 9), (16, 99))]
+)
 def test_counts_that_cannot_be_true_measure_nothing(points) -> None:
     assert measured_ruler(*points) is None
     assert not assumed_ruler(500).measured

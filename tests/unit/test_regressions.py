@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from monitor.history import History
 from monitor.model import (
+    Fact,
     Failure,
     FailureKind,
-    Fact,
     Needle,
     Outcome,
     Part,
@@ -137,7 +137,10 @@ def test_a06_a_foreign_answer_is_wrong_although_the_nonce_came_back() -> None:
 
 
 def test_a15_the_earlier_answer_given_again_is_crossed_but_equal_questions_are_not() -> None:
-    cat, dog = (Fact(name="x", any_of=("cat 48151623",)),), (Fact(name="x", any_of=("dog 42108815",)),)
+    cat, dog = (
+        (Fact(name="x", any_of=("cat 48151623",)),),
+        (Fact(name="x", any_of=("dog 42108815",)),),
+    )
     first = an_exchange("item 1", "a cat 48151623", index=0, answers=cat, answer_bits=40.0)
     second = an_exchange("item 2", "a cat 48151623", index=1, answers=dog, answer_bits=40.0)
     assert Bench().judge(first, second).verdict_class is VerdictClass.CROSSED

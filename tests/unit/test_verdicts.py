@@ -1,4 +1,4 @@
-"""decide(): a pure fold, whose order of outcomes and classes never depends on the order of signals."""
+"""decide(): a pure fold; outcome and class never depend on the order of signals."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -70,7 +71,7 @@ def test_minted_markers_keep_the_promises_of_the_minter() -> None:
         groups = marker.text.split("-")
         assert not dictionary_words().intersection(groups)
         assert REGISTRY.has_valid_tag(tuple(groups))
-        for pair in zip(groups, groups[1:], strict=False):
+        for pair in pairwise(groups):
             assert pair not in pairs
             pairs.add(pair)
 
@@ -79,7 +80,7 @@ def test_minted_markers_keep_the_promises_of_the_minter() -> None:
     st.integers(0, len(MARKERS) - 1),
     st.lists(st.sampled_from(SEPARATORS), min_size=3, max_size=3),
     st.sampled_from([str.lower, str.upper, str.title]),
-    st.sampled_from(["", "The code is ", "参考编号是", "{\"code\": \"", "é "]),
+    st.sampled_from(["", "The code is ", "参考编号是", '{"code": "', "é "]),
 )
 def test_a_foreign_marker_is_proven_however_it_is_written(index, separators, case, before) -> None:
     marker = MARKERS[index]

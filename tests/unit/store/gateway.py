@@ -110,7 +110,7 @@ def serve(directory: str) -> None:
     os.makedirs(directory, exist_ok=True)  # noqa: PTH103
     handler = type("BoundHandler", (Handler,), {"engine": Engine(directory)})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    print(server.server_port, flush=True)  # noqa: T201 - how the test learns it
+    print(server.server_port, flush=True)
     server.serve_forever()
 
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from monitor.checks.base import said as read_by_checks
 from monitor.model import (
     ExchangeVerdict,
     Outcome,
@@ -22,7 +21,6 @@ from monitor.model import (
 )
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store
-from monitor.store.encode import said
 from monitor.store.rows import TABLES, AnyRow, columns
 from tests.unit.store.samples import NOW, exchange, good, owner, response, trial, verdict
 
@@ -112,13 +110,9 @@ def test_a_trial_comes_back_with_everything_known_of_it(store: Store) -> None:
         4096,
     )
     evidence = next(signal for signal in found.signals if signal.code == "FOREIGN")
-    text = said(response())
+    text = response().said()
     assert evidence.marker == "marker-1"
     assert evidence.span_hashes == (store.hasher(text[6:25]), store.hasher(text[30:53]))
-
-
-def test_signals_point_into_what_the_checks_read() -> None:
-    assert said(response()) == read_by_checks(response())
 
 
 def test_nothing_is_known_of_a_trial_that_was_never_stored(store: Store) -> None:

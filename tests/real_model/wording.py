@@ -1,0 +1,190 @@
+"""Measure which wording a 135M-parameter model follows best, at temperature 0.
+
+    python -m tests.real_model.wording [--samples 40] [--only echo]
+
+A weak model is judged by rates, and the rate depends on the wording far more than
+on the task. This prints one row a wording: how often each part was right.
+"""
+
+import argparse
+import json
+import random
+import re
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from .llama import llama_server
+from .samples import (
+    POSITIONS,
+    Message,
+    Sample,
+    addition,
+    fact,
+    haystack,
+    lookup,
+    proquint,
+)
+
+Maker = Callable[[random.Random], Sample]
+
+TICKET = "The reference code of this ticket is {code}."
+SYSTEM = "You are a help desk. Repeat codes exactly."
+
+ECHO = {
+    "please repeat": TICKET + " Please repeat the reference code.",
+    "please repeat, only": TICKET + " Please repeat the reference code and nothing else.",
+    "what is it": TICKET + " What is the reference code of this ticket?",
+    "label first": "Reference code: {code}\nPlease repeat the reference code.",
+    "code last": "Please repeat the reference code of this ticket: {code}",
+    "repeat after me": "Repeat after me: {code}",
+    "quoted": 'The reference code of this ticket is "{code}". Please repeat the reference code.',
+}
+BOTH = {
+    "code, task, repeat": TICKET + "\n{task}\nPlease repeat the reference code and answer.",
+    "task, code, repeat": "{task}\n" + TICKET + " Please repeat the reference code and answer.",
+    "repeat, then task": TICKET + " Please repeat the reference code. Then answer: {task}",
+    "task, then repeat": "{task}\n\n" + TICKET + " Please repeat the reference code.",
+    "two lines": TICKET
+    + "\n{task}\nPlease write two lines.\nLine 1: the reference code.\nLine 2: the answer.",
+    "form": TICKET + "\n{task}\nPlease fill in this form.\nReference code:\nAnswer:",
+    "numbered": "Please answer both questions.\n1. "
+    + TICKET
+    + " What is the reference code?\n2. {task}",
+    "start with": "{task}\nPlease start your answer with the reference code {code}.",
+    "end with": "{task}\nPlease end your answer with the reference code {code}.",
+}
+NEEDLE = {
+    "box": ("The code of the {name} box is {code}.", "What is the code of the {name} box?"),
+}
+TASKS = {"lookup": lookup, "sum": addition, "fact": fact}
+TOKENS = (300, 800, 1500)
+
+
+def makers() -> Iterator[tuple[str, Maker]]:
+    """List every wording with the function that draws its samples."""
+    for name, text in ECHO.items():
+        yield f"echo / {name}", echo(text)
+    yield "echo / please repeat, system", echo(ECHO["please repeat"], system=SYSTEM)
+    for task, draw in TASKS.items():
+        for name, text in BOTH.items():
+            yield f"echo + {task} / {name}", both(text, draw)
+    for name, (needle, question) in NEEDLE.items():
+        for tokens in TOKENS:
+            for place in POSITIONS:
+                yield (
+                    f"needle {tokens} / {name}, {place}",
+                    one_needle(needle, question, tokens, place),
+                )
+            yield f"needle {tokens} / {name}, all", all_needles(needle, tokens)
+    yield "two turns / recall", recall
+
+
+def echo(text: str, system: str | None = None) -> Maker:
+    """Make samples that only ask the code back."""
+
+    def make(rng: random.Random) -> Sample:
+        code = proquint(rng, 4)
+        return Sample((text.format(code=code),), {"code": code}, system)
+
+    return make
+
+
+def both(text: str, draw: Callable[[random.Random], tuple[str, str]]) -> Maker:
+    """Make samples that ask the code back and set a small task."""
+
+    def make(rng: random.Random) -> Sample:
+        code = proquint(rng, 4)
+        task, answer = draw(rng)
+        return Sample((text.format(code=code, task=task),), {"code": code, "task": answer})
+
+    return make
+
+
+def one_needle(needle: str, question: str, tokens: int, place: str) -> Maker:
+    """Make samples that ask for the needle at one place of a long text."""
+
+    def make(rng: random.Random) -> Sample:
+        text, hidden = haystack(rng, tokens, needle)
+        name, code = hidden[place]
+        return Sample((f"{text}\n\n{question.format(name=name)}",), {place: code})
+
+    return make
+
+
+def all_needles(needle: str, tokens: int) -> Maker:
+    """Make samples that ask for the needles of all places at once."""
+
+    def make(rng: random.Random) -> Sample:
+        text, hidden = haystack(rng, tokens, needle)
+        names = ", ".join(name for name, _ in hidden.values())
+        question = f"List the codes of the {names} boxes."
+        expected = {place: code for place, (_, code) in hidden.items()}
+        return Sample((f"{text}\n\n{question}",), expected)
+
+    return make
+
+
+def recall(rng: random.Random) -> Sample:
+    """Give the code in one turn and ask it back in the next."""
+    code = proquint(rng, 4)
+    first = f"The reference code of this ticket is {code}. What is the capital of France?"
+    return Sample((first, "Please repeat the reference code of this ticket."), {"code": code})
+
+
+def ask(url: str, sample: Sample) -> str:
+    """Play the turns with the model's own replies between them; give the last reply."""
+    messages: list[Message] = []
+    if sample.system is not None:
+        messages.append({"role": "system", "content": sample.system})
+    for turn in sample.turns:
+        messages.append({"role": "user", "content": turn})
+        messages.append({"role": "assistant", "content": complete(url, messages)})
+    return messages[-1]["content"]
+
+
+def complete(url: str, messages: list[Message], max_tokens: int = 96) -> str:
+    """Ask for one chat completion at temperature 0."""
+    body = {"messages": messages, "temperature": 0, "max_tokens": max_tokens}
+    request = urllib.request.Request(
+        f"{url}/v1/chat/completions",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=300) as reply:
+        answer: str = json.load(reply)["choices"][0]["message"]["content"]
+    return answer
+
+
+def rates(url: str, make: Maker, count: int, seed: int) -> str:
+    """Put the samples of one wording, two at a time, and sum up its parts."""
+    rng = random.Random(seed)
+    samples = [make(rng) for _ in range(count)]
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda sample: ask(url, sample), samples))
+    right: Counter[str] = Counter()
+    for sample, answer in zip(samples, answers, strict=True):
+        passed = sample.passed(answer)
+        right.update(part for part, good in passed.items() if good)
+        right["all"] += all(passed.values())
+    parts = list(samples[0].expected)
+    columns = parts if len(parts) == 1 else [*parts, "all"]
+    return "  ".join(f"{part} {right[part]}/{count}" for part in columns)
+
+
+def main() -> None:
+    """Print the table, a row as soon as it is known."""
+    parser = argparse.ArgumentParser(prog="python -m tests.real_model.wording")
+    parser.add_argument("--samples", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="a pattern that the row's name must match")
+    options = parser.parse_args()
+    with llama_server() as url:
+        for name, make in makers():
+            if re.search(options.only, name):
+                print(f"{name:<42} {rates(url, make, options.samples, options.seed)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
