@@ -98,5 +98,5 @@ def with_needles(sentences: int, needles: list[str]) -> str:
     last = len(needles) - 1
     for place in range(last, -1, -1):
         share = 0.01 + 0.98 * (place / last if last else 0.5)
-        lines.insert(round(share * len(lines)), needles[place])
+        lines.insert(round(share * sentences), needles[place])
     return "\n".join(" ".join(lines[i : i + 8]) for i in range(0, len(lines), 8))

@@ -34,12 +34,14 @@ def tail_probability(failures: int, exchanges: int, rate: float) -> float:
     return min(1.0, sum(terms))
 
 
-def exceeds(failures: int, exchanges: int, tolerance: float) -> bool:
-    """True if so many failures are not explained by the tolerance (contracts 3).
+def exceeds(
+    failures: int, exchanges: int, tolerance: float, *, level: float = EXCEEDED_LEVEL
+) -> bool:
+    """True if so many failures are not explained by the tolerance.
 
-    False-alarm rate: below 1 % a pass for a target whose true rate is at its tolerance.
+    False-alarm rate: below ``level`` for a target whose true rate is at its tolerance.
     """
-    return failures > 0 and tail_probability(failures, exchanges, tolerance) < EXCEEDED_LEVEL
+    return failures > 0 and tail_probability(failures, exchanges, tolerance) < level
 
 
 def upper_bound(failures: int, exchanges: int, confidence: float = CONFIDENCE) -> float:

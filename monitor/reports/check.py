@@ -83,7 +83,10 @@ class HttpReport(Record):
 
 
 class AnswersReport(Record):
-    """What the answers say. ``judged`` is false where the tolerance leaves nothing to judge."""
+    """What the answers say. ``judged`` is false where the tolerance leaves nothing to judge.
+
+    ``exceeded_probes`` name the probes whose own answers are wrong more often than tolerated.
+    """
 
     valid: int
     wrong: int
@@ -91,6 +94,7 @@ class AnswersReport(Record):
     tolerance: float
     probability: float
     exceeded: bool
+    exceeded_probes: list[str] = []
     judged: bool
 
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from monitor.detect.binomial import exceeds, tail_probability, upper_bound
+from monitor.detect.binomial import (
+    EXCEEDED_LEVEL,
+    exceeds,
+    tail_probability,
+    upper_bound,
+)
 from monitor.model import (
     Exchange,
     ExchangeVerdict,
@@ -82,7 +87,7 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
     """Return the report of one target."""
     view = result.target.view
     judged = _judged(result.done)
-    answers = answers_report([verdict for _, _, verdict in judged], result.target.tolerance)
+    answers = answers_report(_by_probe(judged), result.target.tolerance)
     found = _found(result.done)
     outcomes = Counter(verdict.outcome.value for _, _, verdict in judged)
     outcomes.update("invalid" for done in result.done if done.trial.broken)
@@ -125,20 +130,48 @@ def _judged(done: Sequence[Done]) -> list[Judged]:
     ]
 
 
-def answers_report(verdicts: Sequence[ExchangeVerdict], tolerance: float) -> AnswersReport:
-    """Count wrong answers, and hold the tolerated ones against the target's tolerance."""
-    valid = [v for v in verdicts if v.outcome in (Outcome.GOOD, Outcome.BAD)]
-    tolerated = sum(v.tolerated and not v.hard for v in valid)
+def _by_probe(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
+    probes: dict[str, list[ExchangeVerdict]] = defaultdict(list)
+    for item, _, verdict in judged:
+        probes[item.trial.probe].append(verdict)
+    return probes
+
+
+def answers_report(
+    by_probe: Mapping[str, Sequence[ExchangeVerdict]], tolerance: float
+) -> AnswersReport:
+    """Count wrong answers, and hold the tolerated ones against the target's tolerance.
+
+    All answers together at 1 %, and each probe's at 1 % divided by the number of probes, so that
+    one broken probe is not lost among many good ones: below 2 % false alarms a pass.
+    """
+    counts = {probe: _tolerated(verdicts) for probe, verdicts in by_probe.items()}
+    valid = [v for verdicts in by_probe.values() for v in verdicts if _is_valid(v)]
+    tolerated = sum(wrong for wrong, _ in counts.values())
     judged = tolerance <= MOST_TOLERANCE
+    level = EXCEEDED_LEVEL / max(1, len(counts))
+    probes = [p for p, (k, n) in counts.items() if exceeds(k, n, tolerance, level=level)]
+    too_many = exceeds(tolerated, len(valid), tolerance) or bool(probes)
     return AnswersReport(
         valid=len(valid),
         wrong=sum(v.outcome is Outcome.BAD for v in valid),
         proven=sum(v.hard for v in valid),
         tolerance=tolerance,
         probability=tail_probability(tolerated, len(valid), tolerance),
-        exceeded=judged and exceeds(tolerated, len(valid), tolerance),
+        exceeded=judged and too_many,
+        exceeded_probes=sorted(probes) if judged else [],
         judged=judged,
     )
+
+
+def _is_valid(verdict: ExchangeVerdict) -> bool:
+    return verdict.outcome in (Outcome.GOOD, Outcome.BAD)
+
+
+def _tolerated(verdicts: Sequence[ExchangeVerdict]) -> tuple[int, int]:
+    """Return how many valid exchanges failed in a tolerated way only, and how many are valid."""
+    valid = [v for v in verdicts if _is_valid(v)]
+    return sum(v.tolerated and not v.hard for v in valid), len(valid)
 
 
 def exit_code_of(

@@ -73,7 +73,8 @@ def answers_words(answers: AnswersReport) -> str:
             f"not judged by rate: a tolerance of {answers.tolerance:.0%} leaves nothing to judge"
         )
     elif answers.exceeded:
-        stand = f"more than the tolerance of {answers.tolerance:.0%} explains"
+        where = f" in {', '.join(answers.exceeded_probes)}" if answers.exceeded_probes else ""
+        stand = f"more than the tolerance of {answers.tolerance:.0%} explains{where}"
     else:
         stand = f"tolerance {answers.tolerance:.0%}"
     proven = f", {answers.proven} proven beyond any tolerance" if answers.proven else ""

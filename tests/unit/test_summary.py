@@ -1,0 +1,107 @@
+"""Counting, bounding and exit codes of the check report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import comb
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.detect.binomial import exceeds, tail_probability, upper_bound
+from monitor.model import ExchangeVerdict, Outcome, VerdictClass
+from monitor.reports.summary import answers_report, exit_code_of
+
+
+def verdict(outcome: Outcome, verdict_class: VerdictClass = VerdictClass.NONE) -> ExchangeVerdict:
+    wrong = verdict_class is VerdictClass.WRONG
+    hard = verdict_class > VerdictClass.WRONG
+    return ExchangeVerdict(
+        exchange=0,
+        outcome=outcome,
+        verdict_class=verdict_class,
+        reason="x",
+        hard=hard,
+        tolerated=wrong,
+    )
+
+
+GOOD = verdict(Outcome.GOOD)
+WRONG = verdict(Outcome.BAD, VerdictClass.WRONG)
+LEAK = verdict(Outcome.BAD, VerdictClass.LEAK)
+ERROR = verdict(Outcome.ERROR)
+INVALID = verdict(Outcome.INVALID)
+SUSPECT = verdict(Outcome.GOOD, VerdictClass.SUSPECT)
+
+
+def code(verdicts: list[ExchangeVerdict], tolerance: float = 0.1, **flags: bool) -> int:
+    answers = answers_report({"golden": verdicts}, tolerance)
+    outcomes = Counter(v.outcome.value for v in verdicts)
+    given_flags = {"held_back": False, "uncovered": False} | flags
+    return exit_code_of(judged=verdicts, answers=answers, outcomes=outcomes, **given_flags)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ([GOOD] * 9, 0),
+        ([GOOD] * 9 + [SUSPECT], 0),
+        ([GOOD] * 9 + [WRONG], 0),
+        ([GOOD] * 9 + [LEAK], 1),
+        ([WRONG] * 9, 1),
+        ([GOOD] * 9 + [ERROR], 3),
+        ([GOOD] * 9 + [INVALID], 3),
+        ([ERROR] * 9, 3),
+        ([LEAK, ERROR, INVALID], 1),
+        ([], 3),
+    ],
+)
+def test_exit_codes(verdicts: list[ExchangeVerdict], expected: int) -> None:
+    assert code(verdicts) == expected
+
+
+def test_a_tolerance_above_one_half_judges_nothing_but_hard_faults() -> None:
+    assert code([WRONG] * 50, tolerance=0.6) == 3
+    assert code([GOOD] * 50, tolerance=0.6) == 3
+    assert code([*[GOOD] * 50, LEAK], tolerance=0.6) == 1
+
+
+def test_an_open_leak_and_a_gap_in_required_coverage_are_never_green() -> None:
+    assert code([GOOD] * 9, held_back=True) == 1
+    assert code([GOOD] * 9, uncovered=True) == 3
+
+
+def test_one_broken_probe_is_not_lost_among_many_good_ones() -> None:
+    answers = answers_report({"golden": [WRONG] * 6 + [GOOD] * 4, "canary": [GOOD] * 40}, 0.1)
+    assert not exceeds(6, 50, 0.1)
+    assert answers.exceeded
+    assert answers.exceeded_probes == ["golden"]
+
+
+@given(st.integers(1, 60), st.data(), st.floats(0.01, 0.99))
+def test_the_tail_is_the_sum_of_the_binomial(n: int, data: st.DataObject, rate: float) -> None:
+    k = data.draw(st.integers(0, n))
+    exact = sum(comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(k, n + 1))
+    assert tail_probability(k, n, rate) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+
+
+@given(st.integers(1, 400), st.data())
+def test_the_upper_bound_is_where_so_few_failures_become_unlikely(n: int, data) -> None:
+    k = data.draw(st.integers(0, n - 1))
+    bound = upper_bound(k, n)
+    assert k / n < bound < 1
+    assert 1 - tail_probability(k + 1, n, bound) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_nothing_in_n_is_about_three_over_n_and_nothing_asked_is_nothing_known() -> None:
+    assert upper_bound(0, 300) == pytest.approx(3 / 300, rel=0.01)
+    assert upper_bound(0, 0) == 1.0
+
+
+def test_the_tolerance_test_keeps_its_false_alarm_rate() -> None:
+    for n in (10, 30, 100):
+        alarms = sum(
+            comb(n, k) * 0.1**k * 0.9 ** (n - k) for k in range(n + 1) if exceeds(k, n, 0.1)
+        )
+        assert alarms < 0.01
