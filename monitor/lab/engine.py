@@ -150,8 +150,11 @@ class Engine:
 
     def _decode(self, job: Job) -> list[OutputToken]:
         """Emit a few tokens, reading the pages again whenever one of them was written."""
-        stamp = self.decode_pool.stamp(job.read_table)
+        # The last page is left out: answers are written behind the prompt, into the same page.
+        prompt_pages = job.read_table[: job.read_length // self.settings.page_size]
+        stamp = self.decode_pool.stamp(prompt_pages)
         if stamp != job.stamp:
+            job.stamp = stamp
             slots = self.decode_pool.read(job.read_table, job.read_length)
             job.plan = self._responder(slots, lambda draft: self._steps.word(draft, job.number))
         new: list[OutputToken] = []
@@ -159,7 +162,6 @@ class Engine:
             token = self._steps.sample(job)
             new.append(token)
             self._append(job, token)
-        job.stamp = self.decode_pool.stamp(job.read_table)
         return new
 
     def _append(self, job: Job, token: OutputToken) -> None:

@@ -20,7 +20,6 @@ from monitor.lab.tokenizer import Tokenizer
 
 # Requests that come within this time join the same batch.
 _GATHER_SECONDS = 0.008
-_STEP_SECONDS = 0.001
 
 
 class RefusedError(Exception):
@@ -133,7 +132,7 @@ class Service:
                     queue = self._queues.get(job.rid)
                     if queue is not None:
                         queue.put_nowait(tokens)
-                await asyncio.sleep(_STEP_SECONDS)
+                await asyncio.sleep(0)
 
     def _job(self, request: ChatRequest, number: int) -> Job:
         prompt = render(self.steps.template(request.chat), self.tokenizer)

@@ -19,7 +19,7 @@ from monitor.lab.tokenizer import Special, Tokenizer
 
 _CODE = re.compile(r"[a-z]{4,6}(?:-[a-z]{4,6})+|\b[A-Z0-9]{2,}(?:-[A-Z0-9]{2,})+")
 _RUN = re.compile(f"[^{mark(Special.PAD)}-{mark(Special.END_THINK)}]+")
-_QUESTION = re.compile(f"({_RUN.pattern}){mark(Special.END)}{mark(Special.ASSISTANT)}")
+_ANSWER_BEGINS = mark(Special.END) + mark(Special.ASSISTANT)
 _CONTINUED_CHARACTERS = 220
 _UNSURE = "I am not certain."
 
@@ -67,10 +67,11 @@ def compose(reading: Reading) -> Draft:
     if reading.asks_for_an_answer:
         return _answer_last(reading, turns)
     # A stretch before an assistant turn was somebody's question, even if its beginning is lost.
-    for question in reversed(list(_QUESTION.finditer(reading.text))):
-        draft = answer_turn(reading, Span(start=question.start(1), end=question.end(1)))
-        if draft:
-            return draft
+    for run in reversed(list(_RUN.finditer(reading.text))):
+        if reading.text.startswith(_ANSWER_BEGINS, run.end()):
+            draft = answer_turn(reading, Span(start=run.start(), end=run.end()))
+            if draft:
+                return draft
     return continue_text(reading)
 
 

@@ -284,4 +284,5 @@ def _how_many(text: str, longest: int) -> int:
     if text.isdigit():
         return int(text)
     chinese = dict(zip("一二三四五六七八九十两", [*range(1, 11), 2], strict=True))
-    return NUMBER_WORDS.get(text, chinese.get(text, longest))
+    count: int = NUMBER_WORDS.get(text) or chinese.get(text, longest)
+    return count
