@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 Message = dict[str, str]
@@ -23,7 +24,8 @@ CAPITALS = {
     "Ireland": "Dublin",
 }
 POSITIONS = ("head", "middle", "tail")
-COLOURS = ("red", "blue", "green", "black", "white", "yellow")
+COLOURS = ("red box", "blue box", "green box", "black box", "white box", "yellow box")
+THINGS = ("train", "house", "ship", "bus", "room", "flight")
 
 
 @dataclass(frozen=True)
@@ -83,15 +85,37 @@ def filler(rng: random.Random, tokens: int) -> list[str]:
     ]
 
 
-def haystack(
-    rng: random.Random, tokens: int, needle: str
-) -> tuple[str, dict[str, tuple[str, str]]]:
-    """Hide three needles; give the text, and for each position its (name, code)."""
+def four_digits(rng: random.Random) -> str:
+    """Draw a number that a very small model copies without fault."""
+    return str(rng.randint(1000, 9999))
+
+
+@dataclass(frozen=True)
+class Needle:
+    """One kind of sentence to hide, and the question about it."""
+
+    sentence: str
+    question: str
+    names: tuple[str, ...]
+    draw: Callable[[random.Random], str]
+
+
+@dataclass(frozen=True)
+class Haystack:
+    """A text with three needles; `hidden` gives each place's question and answer."""
+
+    text: str
+    hidden: dict[str, tuple[str, str]]
+
+
+def haystack(rng: random.Random, tokens: int, needle: Needle) -> Haystack:
+    """Hide a needle near the head, in the middle and near the tail of plain sentences."""
     sentences = filler(rng, tokens)
-    names = rng.sample(COLOURS, len(POSITIONS))
-    hidden = {place: (name, proquint(rng, 2)) for place, name in zip(POSITIONS, names, strict=True)}
+    names = rng.sample(needle.names, len(POSITIONS))
+    hidden = {}
     last = len(sentences) - 2
-    for place, index in (("tail", last), ("middle", last // 2), ("head", 2)):
-        name, code = hidden[place]
-        sentences.insert(index, needle.format(name=name, code=code))
-    return " ".join(sentences), hidden
+    for place, index, name in zip(reversed(POSITIONS), (last, last // 2, 2), names, strict=True):
+        value = needle.draw(rng)
+        sentences.insert(index, needle.sentence.format(name=name, value=value))
+        hidden[place] = (needle.question.format(name=name), value)
+    return Haystack(" ".join(sentences), hidden)

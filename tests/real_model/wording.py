@@ -17,11 +17,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .llama import llama_server
 from .samples import (
+    COLOURS,
     POSITIONS,
+    THINGS,
     Message,
+    Needle,
     Sample,
     addition,
     fact,
+    four_digits,
     haystack,
     lookup,
     proquint,
@@ -30,33 +34,45 @@ from .samples import (
 Maker = Callable[[random.Random], Sample]
 
 TICKET = "The reference code of this ticket is {code}."
+QUOTED = 'The reference code of this ticket is "{code}".'
 SYSTEM = "You are a help desk. Repeat codes exactly."
 
 ECHO = {
+    "quoted, please repeat": QUOTED + " Please repeat the reference code.",
+    "quoted, what is it": QUOTED + " What is the reference code?",
     "please repeat": TICKET + " Please repeat the reference code.",
     "please repeat, only": TICKET + " Please repeat the reference code and nothing else.",
     "what is it": TICKET + " What is the reference code of this ticket?",
     "label first": "Reference code: {code}\nPlease repeat the reference code.",
     "code last": "Please repeat the reference code of this ticket: {code}",
     "repeat after me": "Repeat after me: {code}",
-    "quoted": 'The reference code of this ticket is "{code}". Please repeat the reference code.',
 }
 BOTH = {
-    "code, task, repeat": TICKET + "\n{task}\nPlease repeat the reference code and answer.",
-    "task, code, repeat": "{task}\n" + TICKET + " Please repeat the reference code and answer.",
-    "repeat, then task": TICKET + " Please repeat the reference code. Then answer: {task}",
-    "task, then repeat": "{task}\n\n" + TICKET + " Please repeat the reference code.",
-    "two lines": TICKET
-    + "\n{task}\nPlease write two lines.\nLine 1: the reference code.\nLine 2: the answer.",
-    "form": TICKET + "\n{task}\nPlease fill in this form.\nReference code:\nAnswer:",
     "numbered": "Please answer both questions.\n1. "
-    + TICKET
+    + QUOTED
     + " What is the reference code?\n2. {task}",
-    "start with": "{task}\nPlease start your answer with the reference code {code}.",
-    "end with": "{task}\nPlease end your answer with the reference code {code}.",
+    "numbered, task first": "Please answer both questions.\n1. {task}\n2. "
+    + QUOTED
+    + " What is the reference code?",
+    "two lines": QUOTED
+    + "\n{task}\nPlease write two lines.\nLine 1: the reference code.\nLine 2: the answer.",
+    "form": QUOTED + "\n{task}\nPlease fill in this form.\nReference code:\nAnswer:",
+    "start with": '{task}\nPlease start your answer with "{code}".',
+    "end with": '{task}\nPlease end your answer with "{code}".',
 }
-NEEDLE = {
-    "box": ("The code of the {name} box is {code}.", "What is the code of the {name} box?"),
+NEEDLES = {
+    "number": Needle(
+        "The number of the {name} is {value}.",
+        "What is the number of the {name}?",
+        THINGS,
+        four_digits,
+    ),
+    "code": Needle(
+        'The code of the {name} is "{value}".',
+        "What is the code of the {name}?",
+        COLOURS,
+        lambda rng: proquint(rng, 2),
+    ),
 }
 TASKS = {"lookup": lookup, "sum": addition, "fact": fact}
 TOKENS = (300, 800, 1500)
@@ -66,17 +82,14 @@ def makers() -> Iterator[tuple[str, Maker]]:
     """List every wording with the function that draws its samples."""
     for name, text in ECHO.items():
         yield f"echo / {name}", echo(text)
-    yield "echo / please repeat, system", echo(ECHO["please repeat"], system=SYSTEM)
+    yield "echo / quoted, system", echo(ECHO["quoted, please repeat"], SYSTEM)
     for task, draw in TASKS.items():
         for name, text in BOTH.items():
             yield f"echo + {task} / {name}", both(text, draw)
-    for name, (needle, question) in NEEDLE.items():
+    for name, needle in NEEDLES.items():
         for tokens in TOKENS:
             for place in POSITIONS:
-                yield (
-                    f"needle {tokens} / {name}, {place}",
-                    one_needle(needle, question, tokens, place),
-                )
+                yield f"needle {tokens} / {name}, {place}", one_needle(needle, tokens, place)
             yield f"needle {tokens} / {name}, all", all_needles(needle, tokens)
     yield "two turns / recall", recall
 
@@ -102,26 +115,25 @@ def both(text: str, draw: Callable[[random.Random], tuple[str, str]]) -> Maker:
     return make
 
 
-def one_needle(needle: str, question: str, tokens: int, place: str) -> Maker:
+def one_needle(needle: Needle, tokens: int, place: str) -> Maker:
     """Make samples that ask for the needle at one place of a long text."""
 
     def make(rng: random.Random) -> Sample:
-        text, hidden = haystack(rng, tokens, needle)
-        name, code = hidden[place]
-        return Sample((f"{text}\n\n{question.format(name=name)}",), {place: code})
+        stack = haystack(rng, tokens, needle)
+        question, value = stack.hidden[place]
+        return Sample((f"{stack.text}\n\n{question}",), {place: value})
 
     return make
 
 
-def all_needles(needle: str, tokens: int) -> Maker:
+def all_needles(needle: Needle, tokens: int) -> Maker:
     """Make samples that ask for the needles of all places at once."""
 
     def make(rng: random.Random) -> Sample:
-        text, hidden = haystack(rng, tokens, needle)
-        names = ", ".join(name for name, _ in hidden.values())
-        question = f"List the codes of the {names} boxes."
-        expected = {place: code for place, (_, code) in hidden.items()}
-        return Sample((f"{text}\n\n{question}",), expected)
+        stack = haystack(rng, tokens, needle)
+        questions = " ".join(stack.hidden[place][0] for place in POSITIONS)
+        expected = {place: stack.hidden[place][1] for place in POSITIONS}
+        return Sample((f"{stack.text}\n\n{questions}",), expected)
 
     return make
 
@@ -129,8 +141,8 @@ def all_needles(needle: str, tokens: int) -> Maker:
 def recall(rng: random.Random) -> Sample:
     """Give the code in one turn and ask it back in the next."""
     code = proquint(rng, 4)
-    first = f"The reference code of this ticket is {code}. What is the capital of France?"
-    return Sample((first, "Please repeat the reference code of this ticket."), {"code": code})
+    first = QUOTED.format(code=code) + " What is the capital of France?"
+    return Sample((first, "What is the reference code of this ticket?"), {"code": code})
 
 
 def ask(url: str, sample: Sample) -> str:
@@ -144,7 +156,7 @@ def ask(url: str, sample: Sample) -> str:
     return messages[-1]["content"]
 
 
-def complete(url: str, messages: list[Message], max_tokens: int = 96) -> str:
+def complete(url: str, messages: list[Message], max_tokens: int = 64) -> str:
     """Ask for one chat completion at temperature 0."""
     body = {"messages": messages, "temperature": 0, "max_tokens": max_tokens}
     request = urllib.request.Request(
