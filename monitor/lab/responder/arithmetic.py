@@ -57,7 +57,7 @@ _PHRASES: tuple[tuple[str, Callable[[Fraction, Fraction], Fraction]], ...] = (
     (rf"\bdifference (?:between|of) {_N} and {_N}", lambda a, b: abs(a - b)),
     (rf"\btake {_N} (?:away )?from {_N}", lambda a, b: b - a),
     (rf"\bdivide {_N} by {_N}", lambda a, b: a / b),
-    (rf"\b{_N} (?:%|percent|per cent) of {_N}", lambda a, b: a * b / 100),
+    (rf"\b{_N}\s*(?:%|percent|per cent) of {_N}", lambda a, b: a * b / 100),
     (rf"{_N}和{_N}(?:的和|之和|相加)", operator.add),
     (rf"{_N}和{_N}(?:的积|之积|相乘)", operator.mul),
     (rf"{_N}和{_N}(?:的差|之差)", lambda a, b: abs(a - b)),
@@ -161,7 +161,7 @@ _GAIN = re.compile(
 _LOSS = re.compile(
     r"\b(?:eat|ate|giv(?:es|e|ing)|gave|los[et]|sell|sold|us(?:e|es|ed)\b|leav|left(?! over)|"
     r"fl(?:y|ew|ies)|br(?:eak|oke)|spen[dt]|remov|throw|threw|drop|away|get off|got off|taken)|"
-    r"吃|给了|送|卖|丢|用|飞走|离开|走了|坏"
+    r"吃|借给|给了|送|卖|丢|用|飞走|离开|走了|坏"
 )
 _EACH = re.compile(r"\b(?:each|every|per)\b|每")
 
@@ -176,6 +176,8 @@ def story(ask: Ask) -> list[Piece] | None:
         and len(re.findall(r"[$€£¥]", text)) == 1
     ):
         return None
+    if re.search(r"\bcosts?\b", text) and re.search(r"\d", as_digits(ask.text)):
+        return _price(text, ask)
     told = re.split(r"(?:[.!?。！？\n]|\bthen\b|,|，|\band\b)", as_digits(text))
     value: Fraction | None = None
     for part in told:
@@ -183,6 +185,13 @@ def story(ask: Ask) -> list[Piece] | None:
             value = _next(value, Fraction(number), part.lower())
     enough = len(re.findall(r"(?<![\w-])\d+(?![\w-])", " ".join(told))) > 1
     return [known(show(value), ask.clause.start)] if value is not None and enough else None
+
+
+def _price(text: str, ask: Ask) -> list[Piece] | None:
+    numbers = re.findall(r"(?<![\w-])\d+(?:\.\d+)?(?![\w-])", as_digits(text))
+    if len(numbers) < 2:  # noqa: PLR2004 (a price and a quantity)
+        return None
+    return [known(show(Fraction(numbers[-2]) * Fraction(numbers[-1])), ask.clause.start)]
 
 
 def _next(value: Fraction | None, number: Fraction, part: str) -> Fraction:

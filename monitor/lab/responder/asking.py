@@ -1,6 +1,6 @@
 """One turn cut into clauses, and the question a rule is asked about one of them."""
 
-# ruff: noqa: PLR2004, RUF001 (word lists; Chinese signs are meant; lengths of endings)
+# ruff: noqa: E501, PLR2004, RUF001 (word lists; Chinese signs are meant; lengths of endings)
 from __future__ import annotations
 
 import re
@@ -10,7 +10,7 @@ from monitor.lab.responder.reading import Reading
 
 # A full stop ends a clause only before white space, so that 3.5 and a@b.example stay whole.
 _CLAUSE = re.compile(
-    r"[^\n]+?(?:[.!?](?=[\"')\]]?(?:\s|$))|[。？！；]|,? (?=(?:and )?then )|(?=\n|$))[\"')\]]?",
+    r"[^\n]+?(?:[.!?](?=[\"')\]]?(?:\s|$))|[。？！；]|,? (?=(?:and )?then )|:(?=\s+(?:what|which|who|whose|when|where|how|in which|in what)\b)|(?=\n|$))[\"')\]]?",
     re.IGNORECASE,
 )
 # "Then answer:" introduces a question and is none itself.
@@ -41,7 +41,7 @@ _LEAD = (
 _ASKS = re.compile(
     rf"\?|？|,\s*(?:find|give|tell|name|list|answer|repeat|look|return|state|write|reply)\b|^\W*(?:hello|hi)\b|你好|^\W*{_LEAD}(?:{_VERBS}|{_WH})\b|[:,;]\s*(?:{_WH})\b|:\s*(?:{_VERBS})\b"
     r"|\bplease\b|\b(?:i need|i want|i would like|your task|you must|you should|would you|"
-    r"let me know|tell me)\b|=\s*$"
+    r"let me know|tell me)\b|=\s*$|\bis\s*$"
     r"|[请什哪谁几吗呢]|多少|重复|复述|计算|回答|翻译|说出|写出|给出|列出|找出|提取|等于|查询|告诉",
     re.IGNORECASE,
 )

@@ -31,6 +31,9 @@ _LINE = re.compile(
     r"(?::|：|=>|->|→|=|\||\t|,(?=\s*\S+$)|，| – | - )[ \t]*(?P<value>[^\n]{1,90}?)[ \t]*[.;,]?[ \t]*$"
 )
 _SHORT_LINE = re.compile(r"[^\n]{3,160}")
+_SENTENCE = re.compile(r"(?<=\w)[.!?]\s+(?=[A-Z])")
+_EVENT = re.compile(r"(?:\w+ed|not|very|now)\s+\S+\s+\S")
+_ASKED = re.compile(r"(?:what|which|who|whose|when|where|how)\b", re.IGNORECASE)
 _SIGN = re.compile(r":|=|->|→")
 _INLINE = re.compile(
     r"(?P<key>[\w][\w '-]{0,30}?)\s*(?::|=|->|→|=>)\s*(?P<value>[\w][\w.@+-]*)(?=[,;.\n]|\s*$|\s+and\b)",
@@ -58,7 +61,8 @@ def definitions(text: str, span: Span) -> tuple[Entry, ...]:
     for pattern in (_DEFINED, _DEFINED_ZH):
         for match in pattern.finditer(text, span.start, span.end):
             value, at = match["x"].strip(), match.start("x")
-            if value:
+            # "The meeting was moved to room 12" tells what happened; it defines nothing.
+            if value and not (_EVENT.match(value) or _ASKED.match(text, match.start("x"))):
                 owner = (match["b"] or "").rstrip("的")
                 attribute = match["a"].removesuffix(" code is")
                 found.append(Entry(attribute=attribute, owner=owner, value=value, at=at))
@@ -73,7 +77,7 @@ def lines(text: str, span: Span) -> tuple[Entry, ...]:
         match = _LINE.match(text, line.start(), line.end())
         if match is None:
             continue
-        quoted = match["value"].strip("\"'`“”")
+        quoted = _SENTENCE.split(match["value"])[0].strip("\"'`“”")
         at = match.start("value") + match["value"].find(quoted)
         key = match["key"].strip(" \"'`“”*")
         if quoted and key:

@@ -60,6 +60,7 @@ FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
      (r"\b[Cc]ity(?: is|:)\s*(" + _CAPITALS + ")", _PLACE, r"(?:住在|位于|来自|在)([\u4e00-\u9fff]{2,4}?)(?=[，。,的]|工作|生活|市)")),
     (r"\bage\b|how old|年龄|多大", (r"\b(\d{1,3})[- ]years?[- ]old\b", r"\baged? (\d{1,3})\b", r"(\d{1,3})岁")),
     (r"\bquantity\b|数量", (r"\b(\d+)\s+(?!%|Jan|Feb)[a-z]{3,}",)),
+    (r"\broom\b|房间", (r"\broom (\d+\w?|[A-Z]\d*)\b",)),
     (r"\bcolou?r\b|颜色", (r"\b(red|blue|green|yellow|black|white|brown|grey|gray|orange|purple|pink)\b",)),
     (r"\bcompany\b|\bfirm\b|公司", (r"\b((?:[A-Z][\w&]+ )+(?:Ltd|Inc|GmbH|AG|Corp|LLC|SA|Company))\b",)),
 )  # fmt: skip

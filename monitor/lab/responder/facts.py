@@ -135,13 +135,27 @@ def recite(ask: Ask) -> list[Piece] | None:
     confirmed = _confirm(ask)
     if confirmed:
         return confirmed
-    match = _best(ask.text)
+    match = _chosen(ask.text) or _best(ask.text)
     if match is None and _ABOUT_BEFORE.search(ask.text):
         before = ask.reading.text[max(ask.turn.start, ask.clause.start - 160) : ask.clause.start]
         match = _best(f"{before} {ask.text}")
     if match is None:
         return None
     return [known(_in_language(match, chinese=ask.chinese), ask.clause.start)]
+
+
+def _chosen(text: str) -> tuple[str, ...] | None:
+    """Return which of several named things has the property that the question names."""
+    if not re.search(r"\bwhich (?:one )?of\b|\bwhich (?:is|animal)\b", text.lower()):
+        return None
+    plain = f" {_plain(text)} "
+    found = [
+        row.entity
+        for _, row in _mentions(text, _index()[0])
+        if _CUES[row.relation] and re.search(_CUES[row.relation], text.lower())
+        if any(f" {_plain(value)} " in plain for value in row.value)
+    ]
+    return found[0] if len(set(found)) == 1 else None
 
 
 def _best(text: str) -> tuple[str, ...] | None:
@@ -167,7 +181,7 @@ def _mentions(text: str, index: dict[str, list[Row]]) -> list[tuple[str, Row]]:
     if _CHINESE.search(text):
         squeezed = plain.replace(" ", "")
         names += [name for name in index if _CHINESE.search(name) and name in squeezed]
-    names.sort(key=len, reverse=True)
+    names.sort(key=lambda name: (-len(name), plain.find(name)))
     return [(name, row) for name in names for row in index[name]]
 
 

@@ -40,6 +40,10 @@ _RECALL = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"\W*(?:what|which|who|whose|how|when|where)\b", re.IGNORECASE)
+_STARTS = re.compile(
+    _QUESTION.pattern + r"|\W*(?:please )?(?:extract|find|get|read|list|give|sort|output|write)\b",
+    re.IGNORECASE,
+)
 _GROUP = r"(?:codes?|phrases?|passwords?|numbers?|names?|keys?|values?|words?|ids?|tokens?)"
 
 
@@ -47,7 +51,7 @@ def say_literally(ask: Ask) -> list[Piece] | None:
     """Answer "Repeat the following code exactly: X" and "Reply with the word X"."""
     text, base = ask.text, ask.clause.start
     match = _SAY_ZH.search(text) if ask.chinese else _SAY.search(text)
-    if not match or text.rstrip().endswith(("?", "？")):
+    if not match or text.rstrip().endswith(("?", "？")) or _QUESTION.match(match["what"]):
         return None
     codes = list(_CODE.finditer(match["what"]))
     if codes and not match["what"].startswith(("the ", "my ")):
@@ -111,7 +115,7 @@ def defined(ask: Ask) -> list[Piece] | None:
 def _outside(entry: Entry, ask: Ask) -> bool:
     inside = ask.clause.start <= entry.at < ask.clause.end
     # "Given a = 1, b = 2, what is b?" holds question and entries; "What comes next: 1, 2?" none.
-    return not inside or ("," in ask.text and not _QUESTION.match(ask.text))
+    return not inside or ("," in ask.text and not _STARTS.match(ask.text))
 
 
 def _last_by_owner(entries: list[Entry]) -> list[Entry]:
@@ -152,6 +156,7 @@ def listed(ask: Ask) -> list[Piece] | None:
             back = [
                 e
                 for e in usable
+                if not ask.clause.start <= e.at < ask.clause.end
                 if re.search(rf"(?<![\w-]){re.escape(e.value)}(?![\w-])", ask.text)
             ]
             if back:

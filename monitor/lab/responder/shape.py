@@ -1,6 +1,5 @@
 """The outer form of an answer: case, bullets, separators, first and last words."""
 
-# ruff: noqa: E501 (patterns read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import re
@@ -8,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from monitor.lab.responder.asking import Ask
-from monitor.lab.responder.draft import Draft, Piece, joined, known
+from monitor.lab.responder.draft import Draft, Piece, copied, joined, known
 
 _ABOUT_ANSWER = (
     r"\b(?:answer|reply|respond|response|write|everything|output|it|in|use|only)\b[^.\n]*"
@@ -21,14 +20,13 @@ _ONE_WORD = re.compile(r"\b(?:one|single|exactly one) word\b|一个词", re.IGNO
 _BULLETS = re.compile(r"\bbullet(?:ed)?\b|\bdashes\b|项目符号", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bnumbered list\b|编号列表", re.IGNORECASE)
 _COMMAS = re.compile(r"\bcomma|on one line\b|in one line\b|逗号", re.IGNORECASE)
-_FIRST = re.compile(
-    r"\b(?:start|begin)(?:ning)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)",
-    re.IGNORECASE,
+_WITH = (
+    r"(?: your \w+| the \w+| it)? with(?: the)?(?: reference| ticket| support| session)?"
+    r"(?: words?| phrase| code)?(?:[:,.]|\s)\s*[\"'“]?([\w-]*)"
 )
-_LAST = re.compile(
-    r"\b(?:end|finish|close)(?:ing)?(?: your \w+| the \w+| it)? with(?: the)?(?: word| words| phrase)? [\"'“]?(\w+)",
-    re.IGNORECASE,
-)
+_FIRST = re.compile(r"\b(?:start|begin)(?:ning)?" + _WITH, re.IGNORECASE)
+_LAST = re.compile(r"\b(?:end|finish|close)(?:ing)?" + _WITH, re.IGNORECASE)
+_A_CODE = re.compile(r"\b\w+(?:-\w+){1,7}\b")
 _STRICT = re.compile(
     r"\b(?:only|exactly|just|nothing else|nothing but|one word|verbatim|no other)\b|只|仅",
     re.IGNORECASE,
@@ -47,7 +45,7 @@ def apply(whole: Ask, answers: list[list[Piece]]) -> Draft:
         shaped = _itemised(shaped, at, lambda _: "- ")
     elif _NUMBERED.search(text):
         shaped = _itemised(shaped, at, lambda number: f"{number}. ")
-    shaped = _framed(text, shaped, at)
+    shaped = _framed(text, shaped, whole)
     free = shaped == pieces and not _STRICT.search(text) and not _COMMAS.search(text)
     return Draft(pieces=tuple(shaped), plain=free)
 
@@ -82,10 +80,23 @@ def _itemised(pieces: list[Piece], at: int, label: Callable[[int], str]) -> list
     return marked
 
 
-def _framed(text: str, pieces: list[Piece], at: int) -> list[Piece]:
-    first, last = _FIRST.search(text), _LAST.search(text)
-    if first:
-        pieces = [known(first.group(1) + " ", at), *pieces]
-    if last:
-        pieces = [*pieces, known(" " + last.group(1), at)]
+def _framed(text: str, pieces: list[Piece], whole: Ask) -> list[Piece]:
+    first, last = _frame(_FIRST.search(text), whole), _frame(_LAST.search(text), whole)
+    said = "".join(piece.text for piece in pieces)
+    if first and first.text not in said:
+        pieces = [first, known(" ", first.at), *pieces]
+    if last and last.text not in said:
+        pieces = [*pieces, known(" ", last.at), last]
     return pieces
+
+
+def _frame(found: re.Match[str] | None, whole: Ask) -> Piece | None:
+    """Return the word to begin or end with: the one named, or the code of the turn."""
+    if found is None:
+        return None
+    code = _A_CODE.search(whole.turn_text)
+    named = re.search(r"\bcode\b", found.group(), re.IGNORECASE) and "-" not in found.group(1)
+    if code and named:
+        return copied(code.group(), whole.turn.start + code.start())
+    word = found.group(1)
+    return copied(word, whole.turn.start + found.start(1)) if word else None

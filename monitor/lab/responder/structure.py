@@ -118,6 +118,8 @@ def _value(ask: Ask, key: str, schema: Schema, answers: list[list[Piece]]) -> li
     if kind == "boolean":
         truth = not found or found[0].lower() not in {"no", "false", "0"}
         return [known("true" if truth else "false", ask.turn.start)]
+    if schema.get("guess") and found and re.fullmatch(r"-?\d+(?:\.\d+)?", found[0]):
+        return [known(found[0], found[1])]
     return _string(ask, found)
 
 

@@ -235,7 +235,7 @@ _JUDGEMENTS = (
     (r"\b(?:smallest|smaller|lowest|least|minimum|min|fewest)\b|最小|更小|较小",
      lambda n: _number(min(n)) if len(n) > 1 else ""),
     (r"\b(?:average|mean)\b|平均", lambda n: _number(sum(n) / len(n)) if len(n) > 1 else ""),
-    (r"\b(?:sum|total|add)\b|总和|之和", lambda n: _number(sum(n)) if len(n) >= _PATTERN_LENGTH else ""),
+    (r"\b(?:sum|add)\b|总和|之和", lambda n: _number(sum(n)) if len(n) >= _PATTERN_LENGTH else ""),
     (r"\b(?:next|continue|comes after|follows)\b|下一个", _next),
 )  # fmt: skip
 

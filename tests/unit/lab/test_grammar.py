@@ -236,3 +236,21 @@ def test_capitals_both_ways_and_in_two_languages(row) -> None:
 )
 def test_facts(question: str, answer: str) -> None:
     assert text_of(lab(), question) == answer
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        (f"Reference code: {A}. Repeat the reference code, then say what 3 + 4 is.", f"{A}\n7"),
+        (f"Copy this code: {A}\nThen answer the question: What is 12 + 30?", f"{A}\n42"),
+        (f"What is 12 + 30? End your answer with the code {A}.", f"42 {A}"),
+        (f"Begin your reply with the code {A}, then answer: who wrote Emma?", f"{A} Jane Austen"),
+        (f"The code is {A}.\n1. Repeat the code.\n2. What is the capital of Chile?", f"{A}\nSantiago"),
+        ((f"Please write the code {A} on the first line and the answer to this question on the "
+         "second line: What is 12 + 30?"), f"{A}\n42"),
+        (f"Repeat the code and answer the question. Question: Which planet is the largest? Code: {A}",
+         f"{A}\nJupiter"),
+    ],
+)  # fmt: skip
+def test_other_orders_and_wordings(prompt: str, answer: str) -> None:
+    assert text_of(lab(), prompt) == answer
