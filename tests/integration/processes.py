@@ -1,0 +1,258 @@
+"""Start labs, the daemon and hostile servers as processes, run the command, and end them all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import yaml
+
+from monitor.reports.check import CheckReport, TargetReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+COMMAND = str(Path(sys.executable).parent / "davylamp")
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 30.0
+COMMAND_SECONDS = 120.0
+_POLL_SECONDS = 0.05
+TARGET = "lab"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Something to point a target at: where it answers and with which keys."""
+
+    url: str
+    model: str
+    keys: dict[str, str]
+    context_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of the command: its exit, what it printed, and how long and how large it was."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    seconds: float
+    peak_bytes: int
+
+    @property
+    def report(self) -> CheckReport:
+        """The report of ``check --json -``, validated against its contract."""
+        return CheckReport.model_validate_json(self.stdout)
+
+    @property
+    def target(self) -> TargetReport:
+        """The report of the only target."""
+        (only,) = self.report.targets
+        return only
+
+    @property
+    def output(self) -> str:
+        """What was said, shortly, for the message of a failed assertion."""
+        if not self.stdout.startswith("{"):
+            return f"exit {self.exit_code}\n{self.stdout}\n{self.stderr}"
+        lines = [f"exit {self.exit_code}", self.stderr]
+        for target in self.report.targets:
+            lines.append(f"{target.target} {target.exit_code} {target.http} {target.answers}")
+            lines += [f"  {f.verdict_class} {f.probe} {f.stratum}: {f.words}" for f in target.found]
+            lines += [f"  not probed {n.probe} {n.stratum}: {n.reason}" for n in target.not_probed]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """A folder with a configuration, keys and a store of its own."""
+
+    folder: Path
+    settings: dict[str, Any] = field(repr=False)
+
+    @property
+    def config(self) -> Path:
+        """The configuration file."""
+        return self.folder / "davylamp.yaml"
+
+    @property
+    def store(self) -> Path:
+        """The store's folder."""
+        return self.folder / "store"
+
+    def write(self) -> Installation:
+        """Write the configuration again after a change of ``settings``."""
+        text = yaml.safe_dump(self.settings, sort_keys=False)
+        self.config.write_text(text, encoding="utf-8")
+        return self
+
+    def davylamp(self, *arguments: str) -> Run:
+        """Run a verb with this configuration."""
+        return davylamp(*arguments, "--config", str(self.config))
+
+    def check(self, *arguments: str) -> Run:
+        """Run ``check`` with its report as JSON on stdout."""
+        return self.davylamp("check", "--json", "-", *arguments)
+
+    def contents(self) -> dict[str, list[list[Any]]]:
+        """Return every row of every table of the store, read by a process of its own."""
+        reading = [sys.executable, "-m", "tests.integration.dump", str(self.store)]
+        done = subprocess.run(
+            reading, capture_output=True, timeout=COMMAND_SECONDS, cwd=ROOT, check=True
+        )
+        return json.loads(done.stdout)
+
+    def store_bytes(self) -> bytes:
+        """Return every byte of the store's files."""
+        files = sorted(file for file in self.store.rglob("*") if file.is_file())
+        return b"\n".join(file.read_bytes() for file in files)
+
+
+def davylamp(*arguments: str) -> Run:
+    """Run the command to its end, or kill it at its deadline."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        started = time.monotonic()
+        running = subprocess.Popen(
+            [COMMAND, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd="/",
+            env=_environment(),
+        )
+        deadline = threading.Timer(COMMAND_SECONDS, running.kill)
+        deadline.start()
+        try:
+            _, status, used = os.wait4(running.pid, 0)
+            running.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            deadline.cancel()
+            if running.returncode is None:
+                running.kill()
+                running.wait()
+        return Run(
+            exit_code=running.returncode,
+            stdout=_read(out),
+            stderr=_read(err),
+            seconds=time.monotonic() - started,
+            peak_bytes=used.ru_maxrss * 1024,
+        )
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "surrogateescape")
+
+
+def install(folder: Path, endpoint: Endpoint, **target: Any) -> Installation:
+    """Write keys and a configuration with one target for ``endpoint``; ``target`` adds to it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tenants = []
+    for name, key in endpoint.keys.items():
+        file = folder / f"{name}.key"
+        file.touch(mode=0o600)
+        file.write_text(key, encoding="ascii")
+        tenants.append({"name": name, "api_key_file": str(file)})
+    entry: dict[str, Any] = {
+        "name": TARGET,
+        "engine": "openai",
+        "base_url": endpoint.url,
+        "model": endpoint.model,
+        "tenants": tenants,
+        "probes": "quick",
+    }
+    if endpoint.context_tokens is not None:
+        entry["context_tokens"] = endpoint.context_tokens
+    settings = {
+        "version": 1,
+        "environment": "testing",
+        "storage": {"path": str(folder / "store")},
+        "targets": [entry | target],
+    }
+    return Installation(folder=folder, settings=settings).write()
+
+
+@contextlib.contextmanager
+def lab(*arguments: str, seed: int = 7) -> Iterator[Endpoint]:
+    """Serve a lab while entered."""
+    command = [sys.executable, "-m", "monitor.lab", "--port", "0", "--seed", str(seed), *arguments]
+    with process(command) as started:
+        ready = json.loads(first_line(started))
+        yield Endpoint(
+            url=ready["url"],
+            model=ready["model"],
+            keys=ready["keys"],
+            context_tokens=ready["context_tokens"],
+        )
+
+
+def fault(*names: str, **parameters: object) -> list[str]:
+    """Return the lab's arguments that switch faults on, with parameters of the first."""
+    arguments = [part for name in names for part in ("--fault", name)]
+    for key, value in parameters.items():
+        arguments += ["--set", f"{names[0]}.{key}={value}"]
+    return arguments
+
+
+@contextlib.contextmanager
+def process(command: Sequence[str], stderr: Path | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Run a process while entered; it is stopped, if need be killed, whatever happens."""
+    with contextlib.ExitStack() as stack:
+        sink = stack.enter_context(stderr.open("w")) if stderr else subprocess.DEVNULL
+        started = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=sink, text=True, cwd=ROOT, env=_environment()
+        )
+        try:
+            yield started
+        finally:
+            _end(started)
+
+
+def _end(started: subprocess.Popen[str]) -> None:
+    started.terminate()
+    try:
+        started.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        started.wait(timeout=5)
+    if started.stdout:
+        started.stdout.close()
+
+
+def first_line(started: subprocess.Popen[str]) -> str:
+    """Return the first line a process prints. Raises ``TimeoutError`` if none comes."""
+    assert started.stdout
+    ready, _, _ = select.select([started.stdout], [], [], START_SECONDS)
+    line = started.stdout.readline() if ready else ""
+    if not line:
+        msg = f"{started.args!r} printed nothing (exit {started.poll()})"
+        raise TimeoutError(msg)
+    return line
+
+
+def wait_until(question: Callable[[], Any], seconds: float, what: str) -> Any:
+    """Ask until the answer is true, and return it. Raises ``TimeoutError`` at the deadline."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if answer := question():
+            return answer
+        time.sleep(_POLL_SECONDS)
+    msg = f"not within {seconds:.0f} s: {what}"
+    raise TimeoutError(msg)
+
+
+def _environment() -> dict[str, str]:
+    """Return an environment without anybody's settings, proxies or terminal."""
+    kept = ("PATH", "HOME", "TMPDIR", "LANG", "COVERAGE_PROCESS_START")
+    return {name: os.environ[name] for name in kept if name in os.environ} | {"TERM": "dumb"}
