@@ -156,8 +156,8 @@ def _compile_server(sdist: Path, work: Path, target: Path) -> None:
 def _without_amx() -> list[str]:
     """Leave AMX out of the native build.
 
-    The compiler may drop most of ggml's tile configuration (ggml-org/llama.cpp#26954;
-    GCC 12.2 does), and then the server dies of an illegal instruction as it starts.
+    Built by GCC 12.2 with AMX, the server dies of an illegal instruction as it starts,
+    probably because of a dropped tile configuration (ggml-org/llama.cpp#26954).
     """
     if "amx_tile" not in _cpu_flags().split():
         return []
