@@ -181,6 +181,7 @@ def _context(
     price = target.price
     return TargetContext(
         engine=discovery.engine or target.engine,
+        engine_version=discovery.version,
         prices=Prices(
             input_usd_per_million=price.input_usd_per_million if price else None,
             output_usd_per_million=price.output_usd_per_million if price else None,

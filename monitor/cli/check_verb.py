@@ -53,6 +53,12 @@ def check(
         require_coverage=require_coverage,
     )
     report = check_now(settings, selection, quiet=json == "-")
+    if report.configuration_hash != settings.hash:
+        typer.echo(
+            f"the daemon runs configuration {report.configuration_hash}, {config} is now "
+            f"{settings.hash}: restart the daemon to use it",
+            err=True,
+        )
     if json:
         write_text(json, report.model_dump_json(by_alias=True, indent=2))
     if junit:

@@ -1,9 +1,11 @@
-"""``check`` beside a running daemon: the same pass, run by the process that owns the store."""
+"""Beside a running daemon: the same verbs, carried out by the process that owns the store."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from urllib.parse import quote
 
 import httpx
 
@@ -20,12 +22,18 @@ ANSWER_SECONDS = 5.0
 OnWords = Callable[[str, str, int, int], None]
 
 
-def check_through_daemon(
-    config: Config, owner: StoreOwner, selection: Selection, on_words: OnWords
-) -> CheckReport:
-    """Return the daemon's report. Raises ``StoreBusyError`` if it does not answer in 5 s."""
+@contextmanager
+def _answering(config: Config, owner: StoreOwner) -> Iterator[httpx.Client]:
+    """Give a client of the daemon. Raises ``StoreBusyError`` if it does not answer in 5 s."""
     try:
-        return _check(config, owner, selection, on_words)
+        with httpx.Client(
+            base_url=owner.url or "",
+            headers={"Authorization": f"Bearer {api_token(config)}"},
+            trust_env=False,
+            timeout=httpx.Timeout(ANSWER_SECONDS),
+            follow_redirects=False,
+        ) as client:
+            yield client
     except httpx.HTTPError as error:
         msg = (
             f"{config.storage_path}: process {owner.pid} owns this store, but its daemon at "
@@ -34,26 +42,56 @@ def check_through_daemon(
         raise StoreBusyError(msg) from error
 
 
-def _check(
+def check_through_daemon(
     config: Config, owner: StoreOwner, selection: Selection, on_words: OnWords
 ) -> CheckReport:
+    """Return the daemon's report. Raises ``StoreBusyError`` if it does not answer in 5 s."""
     asked = {
         "targets": selection.targets,
         "probes": selection.probes,
         "profile": selection.profile,
         "require_coverage": selection.require_coverage,
     }
-    headers = {"Authorization": f"Bearer {api_token(config)}"}
-    patience = httpx.Timeout(ANSWER_SECONDS)
-    url = f"{owner.url}/api/check"
     with (
-        httpx.Client(trust_env=False, timeout=patience, follow_redirects=False) as client,
-        client.stream("POST", url, json=asked, headers=headers) as reply,
+        _answering(config, owner) as client,
+        client.stream("POST", "/api/check", json=asked) as reply,
     ):
         if reply.status_code != httpx.codes.OK:
             msg = f"the daemon at {owner.url} refused the check (HTTP {reply.status_code})"
             raise UsageError(msg)
         return _report(reply.iter_lines(), on_words)
+
+
+class DaemonDesk:
+    """Answers of the daemon that owns the store."""
+
+    def __init__(self, config: Config, owner: StoreOwner) -> None:
+        self._config = config
+        self._owner = owner
+
+    def explain(self, trial: str) -> list[str]:
+        """Return everything known of a trial."""
+        return self._lines("GET", f"/api/trials/{quote(trial, safe='')}")
+
+    def findings(self) -> list[str]:
+        """Return every open finding, worst first."""
+        return self._lines("GET", "/api/findings")
+
+    def finding(self, finding_id: str) -> list[str]:
+        """Return one open finding with its strata and trials."""
+        return self._lines("GET", f"/api/findings/{quote(finding_id, safe='')}")
+
+    def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
+        """Close a finding as mended."""
+        path = f"/api/findings/{quote(finding_id, safe='')}/resolve"
+        return self._lines("POST", path, {"who": who, "why": why})
+
+    def _lines(self, method: str, path: str, body: dict[str, str] | None = None) -> list[str]:
+        with _answering(self._config, self._owner) as client:
+            said = client.request(method, path, json=body).json()
+        if "error" in said:
+            raise UsageError(said["error"])
+        return list(said["lines"])
 
 
 def _report(lines: Iterator[str], on_words: OnWords) -> CheckReport:

@@ -95,7 +95,8 @@ def listening(listen: Listen) -> socket.socket:
 
 
 async def _until_started(server: uvicorn.Server, serving: asyncio.Task[None]) -> None:
-    while not server.started and not serving.done():
+    # uvicorn sets a flag, not an event.
+    while not server.started and not serving.done():  # noqa: ASYNC110
         await asyncio.sleep(_POLL_SECONDS)
     if serving.done():
         await serving

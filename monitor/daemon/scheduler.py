@@ -155,7 +155,7 @@ class ProbeSchedule:
     @property
     def running(self) -> bool:
         """True while the scheduler takes new runs."""
-        return self._scheduler.state == STATE_RUNNING
+        return bool(self._scheduler.state == STATE_RUNNING)
 
     def pause(self) -> None:
         """Take no new runs; those under way go on."""

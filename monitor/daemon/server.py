@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -18,9 +19,11 @@ from starlette.routing import Route
 
 from monitor.app import Installation
 from monitor.checking import Selection, Step, run_check
+from monitor.daemon.desk import StoreDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.errors import DavylampError
 
+Asked = TypeVar("Asked", bound=BaseModel)
 MAX_BODY_BYTES = 65_536
 # How often a check under way gives a sign of life; its caller waits five seconds for one.
 ALIVE_SECONDS = 1.0
@@ -37,6 +40,15 @@ class CheckRequest(BaseModel):
     require_coverage: bool = False
 
 
+class ResolveRequest(BaseModel):
+    """The body of ``POST /api/findings/{id}/resolve``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    who: str = Field(min_length=1, max_length=200)
+    why: str = Field(min_length=1, max_length=2000)
+
+
 def make_server(installation: Installation, schedule: ProbeSchedule, token: str) -> Starlette:
     """Return the application. Everything that spends or reveals needs the token."""
     pages = _Pages(installation, schedule, token)
@@ -48,6 +60,10 @@ def make_server(installation: Installation, schedule: ProbeSchedule, token: str)
             Route("/healthz", pages.healthz),
             Route("/readyz", pages.readyz),
             Route("/api/check", pages.check, methods=["POST"]),
+            Route("/api/trials/{trial}", pages.explain),
+            Route("/api/findings", pages.findings),
+            Route("/api/findings/{finding}", pages.finding),
+            Route("/api/findings/{finding}/resolve", pages.resolve, methods=["POST"]),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=allowed)],
     )
@@ -59,6 +75,7 @@ class _Pages:
         self._schedule = schedule
         self._token = token
         self._checking = asyncio.Lock()
+        self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
 
     async def metrics(self, request: Request) -> Response:
         """Prometheus text."""
@@ -78,17 +95,55 @@ class _Pages:
 
     async def check(self, request: Request) -> Response:
         """Run one pass and stream its steps, then its report, as JSON lines."""
-        if not self._authorised(request):
-            return JSONResponse({"error": "a token is needed"}, status_code=401)
-        body = await request.body()
-        if len(body) > MAX_BODY_BYTES:
-            return JSONResponse({"error": "the request is too large"}, status_code=413)
-        try:
-            asked = CheckRequest.model_validate_json(body)
-        except ValidationError:
-            return JSONResponse({"error": "not a check request"}, status_code=400)
+        asked = await self._body(request, CheckRequest)
+        if isinstance(asked, Response):
+            return asked
         selection = Selection(**asked.model_dump())
         return StreamingResponse(self._lines(selection), media_type="application/x-ndjson")
+
+    async def explain(self, request: Request) -> Response:
+        """Everything known of one trial."""
+        trial = request.path_params["trial"]
+        return await self._answer(request, lambda: self._desk.explain(trial))
+
+    async def findings(self, request: Request) -> Response:
+        """Every open finding."""
+        return await self._answer(request, self._desk.findings)
+
+    async def finding(self, request: Request) -> Response:
+        """One open finding."""
+        finding = request.path_params["finding"]
+        return await self._answer(request, lambda: self._desk.finding(finding))
+
+    async def resolve(self, request: Request) -> Response:
+        """Close a finding as mended."""
+        asked = await self._body(request, ResolveRequest)
+        if isinstance(asked, Response):
+            return asked
+        finding = request.path_params["finding"]
+        return await self._answer(
+            request, lambda: self._desk.resolve(finding, asked.who, asked.why)
+        )
+
+    async def _answer(self, request: Request, ask: Callable[[], list[str]]) -> Response:
+        """Ask the desk off the loop: it reads the store."""
+        if not self._authorised(request):
+            return _refused(401, "a token is needed")
+        try:
+            return JSONResponse({"lines": await asyncio.to_thread(ask)})
+        except DavylampError as error:
+            return _refused(404, str(error))
+
+    async def _body(self, request: Request, model: type[Asked]) -> Asked | Response:
+        if not self._authorised(request):
+            return _refused(401, "a token is needed")
+        body = await request.body()
+        if len(body) > MAX_BODY_BYTES:
+            return _refused(413, "the request is too large")
+        try:
+            return model.model_validate_json(body)
+        except ValidationError:
+            return _refused(400, f"not a {model.__name__}")
 
     def _authorised(self, request: Request) -> bool:
         given = request.headers.get("authorization", "").encode("utf-8", "replace")
@@ -113,6 +168,10 @@ class _Pages:
         except DavylampError as error:
             return {"error": str(error)}
         return {"report": report.model_dump(mode="json", by_alias=True)}
+
+
+def _refused(status: int, why: str) -> Response:
+    return JSONResponse({"error": why}, status_code=status)
 
 
 async def _next_line(steps: asyncio.Queue[Step]) -> str:

@@ -39,6 +39,7 @@ class ExchangeReport(Record):
     index: int
     part: str
     tenant: str
+    golden_prompt: str | None = None
     request_id: str | None
     http_status: int | None
     failure: str | None
@@ -181,6 +182,7 @@ class TargetReport(Record):
     target: str
     model: str
     engine: str
+    engine_version: str | None = None
     verdict: str
     exit_code: int
     limits: list[LimitReport]

@@ -75,6 +75,7 @@ class TargetContext:
     """What the report says of a target besides its pass."""
 
     engine: str
+    engine_version: str | None
     prices: Prices
     budget: BudgetState
     open_findings: tuple[OpenFindingReport, ...]
@@ -102,6 +103,7 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
         target=view.name,
         model=view.model,
         engine=context.engine,
+        engine_version=context.engine_version,
         verdict={GOOD_EXIT: "good", BAD_EXIT: "bad", UNSURE_EXIT: "could not tell"}[exit_code],
         exit_code=exit_code,
         limits=[LimitReport(tokens=limit.tokens, source=limit.source) for limit in view.limits],
@@ -339,6 +341,7 @@ def _exchange(
         index=exchange.index,
         part=exchange.part.value,
         tenant=exchange.tenant,
+        golden_prompt=exchange.expectation.golden,
         request_id=exchange.request_id,
         http_status=exchange.http_status,
         failure=exchange.failure.kind.value if exchange.failure else None,

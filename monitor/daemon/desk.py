@@ -1,0 +1,71 @@
+"""What a person asks of the store: the same answers from the daemon and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from monitor.clock import Clock
+from monitor.config import Config, resolve_secret
+from monitor.errors import UsageError
+from monitor.findings import Findings, StoredFindings
+from monitor.reports.findings import finding_lines, findings_lines, resolved_line
+from monitor.reports.trial import trial_lines
+from monitor.store import Store, open_store
+
+
+class Desk(Protocol):
+    """Questions and their answers as lines to print. All may raise ``UsageError``."""
+
+    def explain(self, trial: str) -> list[str]:
+        """Return everything known of a trial."""
+
+    def findings(self) -> list[str]:
+        """Return every open finding, worst first."""
+
+    def finding(self, finding_id: str) -> list[str]:
+        """Return one open finding with its strata and trials."""
+
+    def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
+        """Close a finding as mended."""
+
+
+class StoreDesk:
+    """Answers from an open store."""
+
+    def __init__(self, store: Store, findings: Findings, clock: Clock) -> None:
+        self._store = store
+        self._findings = findings
+        self._clock = clock
+
+    def explain(self, trial: str) -> list[str]:
+        """Return everything known of a trial."""
+        self._store.flush()
+        known = self._store.reader.trial(trial)
+        if known is None:
+            msg = f"{trial}: the store knows no such trial"
+            raise UsageError(msg)
+        return trial_lines(known)
+
+    def findings(self) -> list[str]:
+        """Return every open finding, worst first."""
+        return findings_lines(self._findings.list_open())
+
+    def finding(self, finding_id: str) -> list[str]:
+        """Return one open finding with its strata and trials."""
+        return finding_lines(self._findings.list_open(), finding_id)
+
+    def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
+        """Close a finding as mended."""
+        return [resolved_line(self._findings.resolve(finding_id, who, why, self._clock.now()))]
+
+
+@contextmanager
+def own_desk(config: Config, clock: Clock) -> Iterator[Desk]:
+    """Open the store of an installation whose daemon does not run."""
+    storage = config.storage
+    password = resolve_secret(storage.password) if storage.password else ""
+    with open_store(config.storage_path, storage.url, password=password) as store:
+        findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
+        yield StoreDesk(store, findings, clock)
