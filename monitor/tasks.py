@@ -13,10 +13,21 @@ from monitor.model import Fact
 
 _ITEMS = ("parcel", "locker", "ticket", "crate", "folder", "pallet", "bottle", "drawer")
 _ECHO = {
-    "en": "The reference code of this ticket is {nonce}. Please repeat the reference code.",
-    "zh": "本工单的参考编号是 {nonce}。请重复参考编号。",
+    "en": 'The reference code of this ticket is "{nonce}". Please repeat the reference code.',
+    "zh": "本工单的参考编号是“{nonce}”。请重复参考编号。",
 }
-_THEN = {"en": "Then answer: {question}", "zh": "然后回答:{question}"}
+_ECHO_AND_ANSWER = {
+    "en": (
+        "Please answer both questions.\n"
+        '1. The reference code of this ticket is "{nonce}". What is the reference code?\n'
+        "2. {question}"
+    ),
+    "zh": (
+        "请回答这两个问题。\n"
+        "1. 本工单的参考编号是“{nonce}”。参考编号是什么?\n"
+        "2. {question}"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +42,8 @@ class Task:
 
 def ask_to_repeat(nonce: str, question: str = "", *, language: str = "en") -> str:
     """Return a prompt that asks for the nonce and then, if given, for a question's answer."""
-    echo = _ECHO.get(language, _ECHO["en"]).format(nonce=nonce)
-    if not question:
-        return echo
-    then = _THEN.get(language, _THEN["en"]).format(question=question)
-    return f"{echo}\n{then}"
+    wordings = _ECHO_AND_ANSWER if question else _ECHO
+    return wordings.get(language, wordings["en"]).format(nonce=nonce, question=question)
 
 
 def addition(rng: Random) -> Task:

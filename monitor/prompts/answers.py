@@ -18,17 +18,20 @@ _LEAD = (
 _OPENING = r"[`*\"'<\u201c\u300c(\uff08\[\u3010]{0,4}"
 _CLOSING = r"[`*\"'>\u201d\u300d)\uff09\]\u3011.,;:\u3002\uff0c\uff1b\uff1a]{0,6}"
 _RULE = r"(?:\s[-\u2013\u2014|:]\s)?"  # between code and answer on one line
+_FIRST = r"(?:(?<!\S)1[.)\u3001]\s{0,2})?"  # the code was asked for as question 1 ...
 _CITED_CODE = re.compile(
-    rf"{_RULE}{_OPENING}{_LEAD}{_OPENING}(?:{_CODE}){_CLOSING}{_RULE}", re.IGNORECASE
+    rf"{_RULE}{_FIRST}{_OPENING}{_LEAD}{_OPENING}(?:{_CODE}){_CLOSING}{_RULE}", re.IGNORECASE
 )
+_SECOND = re.compile(r"^\s*2[.)\u3001]\s+(?=\S)", re.MULTILINE)  # ... and the answer as question 2
 # "Answer:" or "The answer is:", not the 12 of 12:30.
 _LABEL = re.compile(r"(?:[^\W\d]+ ){0,3}[^\W\d]+(?::\s|\uff1a)\s*")
 _WRAPPING = ' \t\r\n`*"\u201c\u201d\u300c\u300d'
 
 
 def without_code(answer: str) -> str:
-    """Cut every reference code, with the words that introduce it."""
-    return _CITED_CODE.sub("\n", answer[:MAX_ANSWER])
+    """Cut every reference code, with the words that introduce it, and the answer's own number."""
+    rest = _CITED_CODE.sub("\n", answer[:MAX_ANSWER])
+    return _SECOND.sub("", rest, count=1)
 
 
 def bodies(answer: str) -> frozenset[str]:
@@ -48,7 +51,7 @@ def _parts(answer: str) -> Iterator[str]:
 
 
 def _bare(part: str) -> Iterator[str]:
-    text = part.strip()
+    text = _SECOND.sub("", part, count=1).strip()
     if text:
         yield text
         yield text.strip(_WRAPPING)

@@ -1,6 +1,7 @@
 """The matcher: what counts as the fact, and what only looks like it."""
 
 import unicodedata
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -298,3 +299,25 @@ def test_no_code_meets_an_expectation(code: str, kind: str) -> None:
 
     assert not meets(code, wanted[kind])
     assert not meets(f"Reference code: {code.upper()}", wanted[kind])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "1. bafot-gitiz-lusab-dunor\n2. LANTERN",
+        "1) The reference code is bafot-gitiz-lusab-dunor.\n2) LANTERN",
+        "1、参考编号是“bafot-gitiz-lusab-dunor”\n2、 LANTERN",
+    ],
+)
+def test_the_numbers_of_the_two_questions_are_no_part_of_the_answer(answer: str) -> None:
+    lantern = GoldenPrompt(
+        suite="s",
+        id="i",
+        language="en",
+        prompt="p",
+        expectations=(PatternFits(regex="^[A-Z]+$"),),
+        max_output_tokens=48,
+    )
+    two = replace(lantern, expectations=(NumberIs(value=Decimal(2), tolerance=Decimal(0)),))
+    assert missing_facts(lantern, answer) == ()
+    assert missing_facts(two, answer) != ()
