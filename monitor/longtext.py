@@ -21,6 +21,7 @@ SENTENCES = (
     "Fresh snow covered the road to the harbour.",
 )
 BLOCK_CHARACTERS = sum(len(sentence) + 1 for sentence in SENTENCES)
+SENTENCE_CHARACTERS = -(-BLOCK_CHARACTERS // len(SENTENCES))
 # What to assume of a tokenizer nobody has measured: characters a token, and how far off that is.
 ASSUMED_CHARACTERS_PER_TOKEN = 4.6
 ASSUMED_RELATIVE_ERROR = 0.25

@@ -7,7 +7,8 @@ from random import Random
 
 from pydantic import Field
 
-from monitor.model import Expectation, Message, Part, Request
+from monitor.model import Part
+from monitor.probes.asking import TASK_CHARACTERS, ask_with_code, coded_lookup, output_tokens
 from monitor.probes.base import (
     Impossible,
     Price,
@@ -20,11 +21,6 @@ from monitor.probes.base import (
     estimate_tokens,
     stratum,
 )
-from monitor.tasks import ask_to_repeat, lookup
-
-OUTPUT_TOKENS = 72
-ROWS = 3
-_MEMBER_CHARACTERS = 360
 
 
 class Params(ProbeParams):
@@ -37,8 +33,7 @@ class Params(ProbeParams):
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
     """Return one trial a burst; members take the tenants in turn."""
     tenants = "pair" if len(target.tenants) > 1 else "one"
-    output = max(OUTPUT_TOKENS, target.min_output_tokens)
-    tokens = params.members * estimate_tokens(_MEMBER_CHARACTERS, output)
+    tokens = params.members * estimate_tokens(TASK_CHARACTERS, output_tokens(target))
     start = rng.randrange(len(target.tenants))
     return [
         TrialPlan(
@@ -64,17 +59,7 @@ async def run(plan: TrialPlan, session: Session) -> None:
 
 async def _member(tenant: TenantView, session: Session) -> None:
     draft = session.open(Part.MEMBER, tenant)
-    nonce = draft.mint()
-    codes = tuple(draft.mint(planted=True) for _ in range(ROWS))
-    task = lookup(session.rng, codes)
-    request = Request(
-        messages=(Message(role="user", content=ask_to_repeat(nonce, task.question)),),
-        max_output_tokens=max(OUTPUT_TOKENS, session.target.min_output_tokens),
-    )
-    expectation = Expectation(
-        nonce=nonce, answers=task.answers, answer_bits=task.answer_bits, answer_task=task.kind
-    )
-    await draft.ask(request, expectation)
+    await ask_with_code(draft, session.target, coded_lookup(draft, session.rng))
 
 
 PROBE = Probe(

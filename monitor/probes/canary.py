@@ -6,9 +6,9 @@ from random import Random
 
 from pydantic import Field
 
-from monitor.model import Expectation, Message, Part, Request
+from monitor.model import Part
+from monitor.probes.asking import TASK_CHARACTERS, ask_with_code, coded_lookup, output_tokens
 from monitor.probes.base import (
-    Draft,
     Impossible,
     Price,
     Probe,
@@ -20,11 +20,7 @@ from monitor.probes.base import (
     stratum,
     transport_of,
 )
-from monitor.tasks import Task, addition, ask_to_repeat, lookup
-
-ROWS = 3
-OUTPUT_TOKENS = 72
-_TYPICAL_CHARACTERS = 320
+from monitor.tasks import addition
 
 
 class Params(ProbeParams):
@@ -39,7 +35,7 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
     for number in range(params.count):
         tenant = target.tenants[number % len(target.tenants)]
         stream = number % 2 == 1
-        tokens = estimate_tokens(_TYPICAL_CHARACTERS, _output_tokens(target))
+        tokens = estimate_tokens(TASK_CHARACTERS, output_tokens(target))
         plans.append(
             TrialPlan(
                 probe=PROBE.name,
@@ -55,30 +51,10 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
 
 async def run(plan: TrialPlan, session: Session) -> None:
     """Ask one tenant to repeat a nonce and to do one task."""
-    tenant, stream = plan.arguments["tenant"], plan.arguments["stream"]
-    draft = session.open(Part.CONTROL, tenant)
-    nonce = draft.mint()
-    task = _task(plan, session, draft)
-    request = Request(
-        messages=(Message(role="user", content=ask_to_repeat(nonce, task.question)),),
-        max_output_tokens=_output_tokens(session.target),
-        stream=stream,
-    )
-    expectation = Expectation(
-        nonce=nonce, answers=task.answers, answer_bits=task.answer_bits, answer_task=task.kind
-    )
-    await draft.ask(request, expectation)
-
-
-def _task(plan: TrialPlan, session: Session, draft: Draft) -> Task:
-    if plan.arguments["task"]:
-        return addition(session.rng)
-    codes = tuple(draft.mint(planted=True) for _ in range(ROWS))
-    return lookup(session.rng, codes)
-
-
-def _output_tokens(target: TargetView) -> int:
-    return max(OUTPUT_TOKENS, target.min_output_tokens)
+    draft = session.open(Part.CONTROL, plan.arguments["tenant"])
+    add = plan.arguments["task"] == 1
+    task = addition(session.rng) if add else coded_lookup(draft, session.rng)
+    await ask_with_code(draft, session.target, task, stream=plan.arguments["stream"])
 
 
 PROBE = Probe(

@@ -6,8 +6,9 @@ from random import Random
 
 from pydantic import Field
 
-from monitor.longtext import filler
-from monitor.model import Expectation, Message, Part, Request
+from monitor.longtext import SENTENCE_CHARACTERS, filler
+from monitor.model import Part
+from monitor.probes.asking import TASK_CHARACTERS, ask_with_code, coded_lookup, output_tokens
 from monitor.probes.base import (
     Impossible,
     Price,
@@ -15,16 +16,10 @@ from monitor.probes.base import (
     ProbeParams,
     Session,
     TargetView,
-    TenantView,
     TrialPlan,
     estimate_tokens,
     stratum,
 )
-from monitor.tasks import ask_to_repeat, lookup
-
-OUTPUT_TOKENS = 72
-ROWS = 3
-_SENTENCE_CHARACTERS = 44
 
 
 class Params(ProbeParams):
@@ -37,8 +32,8 @@ class Params(ProbeParams):
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
     """Return one trial a pair of requests; two tenants share the beginning if there are two."""
     tenants = "pair" if len(target.tenants) > 1 else "one"
-    output = max(OUTPUT_TOKENS, target.min_output_tokens)
-    tokens = 2 * estimate_tokens(params.sentences * _SENTENCE_CHARACTERS + 400, output)
+    characters = params.sentences * SENTENCE_CHARACTERS + TASK_CHARACTERS
+    tokens = 2 * estimate_tokens(characters, output_tokens(target))
     start = rng.randrange(len(target.tenants))
     return [
         TrialPlan(
@@ -60,26 +55,11 @@ async def run(plan: TrialPlan, session: Session) -> None:
     salt = f"Logbook {session.rng.randrange(10**9):09d}."
     beginning = " ".join([salt, *filler(plan.arguments["sentences"])])
     for number in range(2):
-        tenant = tenants[(plan.arguments["start"] + number) % len(tenants)]
-        await _ask(tenant, beginning, session)
-
-
-async def _ask(tenant: TenantView, beginning: str, session: Session) -> None:
-    draft = session.open(Part.MEMBER, tenant)
-    nonce = draft.mint()
-    codes = tuple(draft.mint(planted=True) for _ in range(ROWS))
-    task = lookup(session.rng, codes)
-    request = Request(
-        messages=(
-            Message(role="system", content=beginning),
-            Message(role="user", content=ask_to_repeat(nonce, task.question)),
-        ),
-        max_output_tokens=max(OUTPUT_TOKENS, session.target.min_output_tokens),
-    )
-    expectation = Expectation(
-        nonce=nonce, answers=task.answers, answer_bits=task.answer_bits, answer_task=task.kind
-    )
-    await draft.ask(request, expectation)
+        draft = session.open(
+            Part.MEMBER, tenants[(plan.arguments["start"] + number) % len(tenants)]
+        )
+        task = coded_lookup(draft, session.rng)
+        await ask_with_code(draft, session.target, task, system=beginning)
 
 
 PROBE = Probe(

@@ -6,8 +6,9 @@ from random import Random
 
 from pydantic import Field
 
-from monitor.longtext import filler
-from monitor.model import Expectation, Message, Part, Request
+from monitor.longtext import SENTENCE_CHARACTERS, filler
+from monitor.model import Part
+from monitor.probes.asking import TASK_CHARACTERS, ask_with_code, output_tokens
 from monitor.probes.base import (
     Impossible,
     Price,
@@ -20,11 +21,9 @@ from monitor.probes.base import (
     estimate_tokens,
     stratum,
 )
-from monitor.tasks import addition, ask_to_repeat
+from monitor.tasks import addition
 
-OUTPUT_TOKENS = 64
 _STRATUM = stratum(length="pages", tenants="pair")
-_SENTENCE_CHARACTERS = 44
 
 
 class Params(ProbeParams):
@@ -46,8 +45,9 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
             )
         ]
     donor, victim = rng.choice(pairs)
-    characters = params.rounds * (params.donor_sentences * _SENTENCE_CHARACTERS + 500)
-    tokens = estimate_tokens(characters, 2 * params.rounds * OUTPUT_TOKENS)
+    planted = params.donor_sentences * SENTENCE_CHARACTERS * 3 // 2
+    characters = params.rounds * (planted + 2 * TASK_CHARACTERS)
+    tokens = estimate_tokens(characters, 2 * params.rounds * output_tokens(target))
     return [
         TrialPlan(
             probe=PROBE.name,
@@ -71,34 +71,17 @@ async def run(plan: TrialPlan, session: Session) -> None:
 
 async def _donate(tenant: TenantView, session: Session, sentences: int, *, stream: bool) -> None:
     draft = session.open(Part.DONOR, tenant)
-    nonce, planted = draft.mint(), draft.mint(planted=True)
+    planted = draft.mint(planted=True)
     lines = filler(sentences)
     for place in range(len(lines), 0, -4):
         lines.insert(place, f"The access phrase of this account is {planted}.")
     task = addition(session.rng)
-    request = Request(
-        messages=(
-            Message(role="system", content=" ".join(lines)),
-            Message(role="user", content=ask_to_repeat(nonce, task.question)),
-        ),
-        max_output_tokens=max(OUTPUT_TOKENS, session.target.min_output_tokens),
-        stream=stream,
-    )
-    expectation = Expectation(nonce=nonce, answers=task.answers, answer_task=task.kind)
-    await draft.ask(request, expectation)
+    await ask_with_code(draft, session.target, task, system=" ".join(lines), stream=stream)
 
 
 async def _answer(tenant: TenantView, session: Session, *, stream: bool) -> None:
     draft = session.open(Part.VICTIM, tenant)
-    nonce = draft.mint()
-    task = addition(session.rng)
-    request = Request(
-        messages=(Message(role="user", content=ask_to_repeat(nonce, task.question)),),
-        max_output_tokens=max(OUTPUT_TOKENS, session.target.min_output_tokens),
-        stream=stream,
-    )
-    expectation = Expectation(nonce=nonce, answers=task.answers, answer_task=task.kind)
-    await draft.ask(request, expectation)
+    await ask_with_code(draft, session.target, addition(session.rng), stream=stream)
 
 
 PROBE = Probe(
