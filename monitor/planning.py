@@ -107,34 +107,25 @@ def plan_pass(
 
 def held_back(plan: TrialPlan, finding: str) -> NotProbed:
     """Return the record of a trial that is not sent because its shape leaks already."""
-    return NotProbed(
-        probe=plan.probe,
-        stratum=plan.stratum,
-        code=NotProbedCode.FROZEN,
-        reason=f"held back: finding {finding} is open, and asking again would read others' text",
-        price=plan.price,
-    )
+    reason = f"held back: finding {finding} is open, and asking again would read others' text"
+    return _gap(plan, NotProbedCode.FROZEN, reason)
 
 
 def too_dear(plan: TrialPlan) -> NotProbed:
     """Return the record of a trial that the day's budget cannot pay."""
-    return NotProbed(
-        probe=plan.probe,
-        stratum=plan.stratum,
-        code=NotProbedCode.BUDGET,
-        reason=f"the {plan.budget.value} budget of the day is exhausted",
-        price=plan.price,
-    )
+    reason = f"the {plan.budget.value} budget of the day is exhausted"
+    return _gap(plan, NotProbedCode.BUDGET, reason)
 
 
 def unanswered(plan: TrialPlan) -> NotProbed:
     """Return the record of a boundary stratum that never got an answer."""
+    reason = "asked, but no answer and no refusal ever came"
+    return _gap(plan, NotProbedCode.NO_ANSWER, reason)
+
+
+def _gap(plan: TrialPlan, code: NotProbedCode, reason: str) -> NotProbed:
     return NotProbed(
-        probe=plan.probe,
-        stratum=plan.stratum,
-        code=NotProbedCode.NO_ANSWER,
-        reason="asked, but no answer and no refusal ever came",
-        price=plan.price,
+        probe=plan.probe, stratum=plan.stratum, code=code, reason=reason, price=plan.price
     )
 
 
