@@ -1,6 +1,6 @@
 """Every fault and null of the lab, how it is switched on, and what must be said of it.
 
-The table in ``docs/faults.md`` is measured over these same cases (``python -m tests.bench.faults``).
+The table in ``docs/faults.md`` is measured over these cases (``python -m tests.bench.faults``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One fault or null: its parameters, the classes of which one must be said, and by which probe."""
+    """One fault or null: its parameters, the classes one of which must be said, and where."""
 
     fault: str
     classes: tuple[str, ...] = ()
@@ -39,9 +39,7 @@ FAULTS = (
     Case(fault="batch_crossed", classes=PROVEN_FOREIGN, probe="burst"),
     Case(fault="front_dropped", classes=("WRONG_INPUT",), probe="boundary"),
     Case(fault="empty_answer", classes=("CONTRACT",), probe="canary"),
-    Case(
-        fault="empty_answer", parameters={"rate": 0.1}, classes=("CONTRACT",), profile="standard"
-    ),
+    Case(fault="empty_answer", parameters={"rate": 0.1}, classes=("CONTRACT",), profile="standard"),
     Case(fault="loops", classes=("WRONG",), probe="canary"),
     Case(fault="loops", parameters={"rate": 0.25}, classes=("WRONG",), profile="standard"),
     Case(fault="page_reused_early", classes=PROVEN_FOREIGN, probe="burst"),

@@ -93,7 +93,8 @@ class Installation:
 
     def write(self) -> Installation:
         """Write the configuration again after a change of ``settings``."""
-        text = yaml.safe_dump(self.settings, sort_keys=False)
+        plain = json.loads(json.dumps(self.settings))  # no value twice: YAML would make it an alias
+        text = yaml.safe_dump(plain, sort_keys=False)
         self.config.write_text(text, encoding="utf-8")
         return self
 

@@ -1,0 +1,294 @@
+"""The daemon as a process: what it serves, what it finds by itself, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from monitor.reports.check import CheckReport
+from tests.integration.processes import (
+    COMMAND,
+    TARGET,
+    Endpoint,
+    Installation,
+    fault,
+    install,
+    lab,
+    process,
+    wait_until,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+START_SECONDS = 30.0
+FIND_SECONDS = 60.0
+STOP_SECONDS = 40.0
+IDLE_BYTES = 500_000_000
+AMPLE = {"tokens": 100_000_000_000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """A running daemon, the page it serves and what it wrote to stderr."""
+
+    process: subprocess.Popen[str]
+    url: str
+    log: Path
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return httpx.get(f"{self.url}{path}", headers=headers, trust_env=False, timeout=5.0)
+
+    def samples(self, name: str) -> list[tuple[dict[str, str], float]]:
+        """Return labels and values of one series, as Prometheus would read them."""
+        families = text_string_to_metric_families(self.get("/metrics").text)
+        return [
+            (sample.labels, sample.value)
+            for family in families
+            for sample in family.samples
+            if sample.name == name
+        ]
+
+    def count(self, name: str, **labels: str) -> float:
+        """Return the sum of the samples that carry these labels."""
+        return sum(value for found, value in self.samples(name) if labels.items() <= found.items())
+
+    def resident_bytes(self) -> int:
+        status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
+        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+
+
+def eager(installation: Installation) -> Installation:
+    """Let every probe run each second, whatever it costs."""
+    budgets = {"daily_budget": AMPLE, "boundary_budget": AMPLE}
+    installation.settings["defaults"] = {"interval": "1s", **budgets}
+    installation.settings["schedule"] = {"jitter": "1s", "spread": False}
+    return installation.write()
+
+
+def idle(installation: Installation) -> Installation:
+    """Let no probe run while the test lasts."""
+    installation.settings["defaults"] = {"interval": "9d"}
+    return installation.write()
+
+
+@contextlib.contextmanager
+def daemon(installation: Installation) -> Iterator[Daemon]:
+    """Run the daemon on a free port while entered."""
+    port = free_port()
+    installation.settings["listen"] = {"port": port}
+    installation.write()
+    log = installation.folder / "daemon.log"
+    command = [COMMAND, "run", "--config", str(installation.config)]
+    with process(command, stderr=log) as started:
+        running = Daemon(process=started, url=f"http://127.0.0.1:{port}", log=log)
+        wait_until(lambda: is_ready(running), START_SECONDS, f"ready: {log.read_text('utf-8')}")
+        try:
+            yield running
+        finally:
+            started.send_signal(signal.SIGCONT)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def is_ready(running: Daemon) -> bool:
+    assert running.process.poll() is None, running.log.read_text("utf-8")
+    try:
+        return running.get("/readyz").status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def idler(
+    healthy_lab: Endpoint, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Daemon, Installation]]:
+    """A daemon that probes nothing by itself, shared by the tests that only look at it."""
+    installation = idle(install(tmp_path_factory.mktemp("idle"), healthy_lab))
+    with daemon(installation) as running:
+        yield running, installation
+
+
+Idler = tuple[Daemon, Installation]
+
+
+def test_metrics_start_at_zero_with_build_and_configuration(idler: Idler) -> None:
+    running, _ = idler
+    exchanges = running.samples("davylamp_exchanges_total")
+    strata = {labels["stratum"] for labels, _ in exchanges}
+    assert {"over-4096/c1/cold/plain/pair", "under-4096/c1/cold/plain/pair"} <= strata
+    assert {"good", "bad", "error", "invalid"} == {labels["outcome"] for labels, _ in exchanges}
+    assert {"LEAK", "CROSSED", "WRONG_INPUT"} <= {labels["class"] for labels, _ in exchanges}
+    assert {value for labels, value in exchanges if labels["class"] == "LEAK"} == {0.0}
+    ((build, one),) = running.samples("davylamp_build_info")
+    assert one == 1.0
+    assert build["version"]
+    ((digest, _),) = running.samples("davylamp_config_hash_info")
+    assert digest["sha256"]
+    dropped = running.samples("davylamp_writer_dropped_rows_total")
+    assert {value for _, value in dropped} == {0.0}
+
+
+def test_health_and_readiness(idler: Idler) -> None:
+    running, _ = idler
+    assert running.get("/healthz").status_code == 200
+    assert running.get("/readyz").json()["ready"] is True
+    assert running.get("/nothing").status_code == 404
+
+
+def test_a_foreign_host_header_is_refused(idler: Idler) -> None:
+    running, _ = idler
+    for path in ("/metrics", "/healthz", "/api/check"):
+        assert running.get(path, Host="evil.example").status_code == 400
+    assert running.get("/healthz", Host="localhost:1").status_code == 200
+
+
+@pytest.mark.parametrize("token", [None, "", "Bearer", "Bearer wrong", "Basic wrong"])
+def test_a_check_needs_the_token(token: str | None, idler: Idler) -> None:
+    running, _ = idler
+    headers = {} if token is None else {"Authorization": token}
+    reply = httpx.post(f"{running.url}/api/check", json={}, headers=headers, trust_env=False)
+    assert reply.status_code == 401
+
+
+def test_check_beside_the_daemon_goes_through_it(idler: Idler) -> None:
+    running, installation = idler
+    before = running.count("davylamp_exchanges_total", probe="canary")
+    run = installation.davylamp("check", "--probe", "canary", "--json", "-")
+    assert run.exit_code == 0, run.output
+    report = CheckReport.model_validate_json(run.stdout)
+    assert report.targets[0].http.exchanges == 4
+    assert running.count("davylamp_exchanges_total", probe="canary") == before + 4
+    shown = installation.davylamp("check", "--probe", "canary")
+    assert shown.stdout.rstrip().endswith("GOOD (exit 0)")
+    assert "lab 4/4 canary" in shown.stderr
+
+
+def test_usage_errors_are_the_same_through_the_daemon(idler: Idler) -> None:
+    _, installation = idler
+    for arguments in (("--probe", "nothing"), ("--target", "nobody"), ("--profile", "fast")):
+        run = installation.check(*arguments)
+        assert run.exit_code == 2
+        assert arguments[1] in run.stderr
+        assert "Traceback" not in run.stderr
+
+
+def test_a_second_daemon_on_the_same_store_is_refused(idler: Idler, tmp_path: Path) -> None:
+    running, installation = idler
+    settings = installation.settings | {"listen": {"port": free_port()}}
+    second = Installation(folder=tmp_path, settings=settings).write()
+    run = second.davylamp("run")
+    assert run.exit_code == 2
+    assert str(running.process.pid) in run.stderr
+    assert str(installation.store) in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_hung_daemon_is_named(idler: Idler) -> None:
+    running, installation = idler
+    running.process.send_signal(signal.SIGSTOP)
+    try:
+        run = installation.check("--probe", "canary")
+    finally:
+        running.process.send_signal(signal.SIGCONT)
+    assert run.exit_code == 2
+    assert str(running.process.pid) in run.stderr
+    assert str(installation.store) in run.stderr
+    assert "Traceback" not in run.stderr
+    assert installation.check("--probe", "canary").exit_code == 0
+
+
+def test_idle_memory_is_small(idler: Idler) -> None:
+    running, _ = idler
+    resident = running.resident_bytes()
+    print(f"daemon: {resident / 1e6:.0f} MB resident")
+    assert resident < IDLE_BYTES
+
+
+def test_a_taken_port_is_a_usage_error(healthy: Installation) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        healthy.settings["listen"] = {"port": port}
+        run = healthy.write().davylamp("run")
+    assert run.exit_code == 2, run.output
+    assert f"127.0.0.1:{port}" in run.stderr
+    assert "in use" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_it_finds_the_leak_by_itself_and_stops_with_nothing_lost(leaking: Installation) -> None:
+    with daemon(eager(leaking)) as running:
+        wait_until(
+            lambda: running.count("davylamp_exchanges_total", **{"class": "LEAK"}),
+            FIND_SECONDS,
+            "the leak",
+        )
+        counted = running.count("davylamp_exchanges_total")
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(STOP_SECONDS) == 0
+        log = running.log.read_text("utf-8")
+    assert "Traceback" not in log, log
+    assert "LEAK" in log
+    stored = leaking.contents()
+    assert len(stored["exchange_verdicts"]) >= counted
+    assert len(stored["exchanges"]) == len(stored["exchange_verdicts"])
+    assert len(stored["verdicts"]) == len(stored["trials"])
+    listed = leaking.davylamp("findings", "list")
+    assert "LEAK" in listed.stdout
+
+
+def test_a_trial_under_way_at_the_end_is_finished_and_kept(tmp_path: Path) -> None:
+    with lab(*fault("slow", seconds=0.6)) as endpoint:
+        installation = eager(install(tmp_path, endpoint))
+        with daemon(installation) as running:
+            wait_until(
+                lambda: running.count("davylamp_exchanges_total"), FIND_SECONDS, "a first verdict"
+            )
+            running.process.send_signal(signal.SIGTERM)
+            assert running.process.wait(STOP_SECONDS) == 0
+            log = running.log.read_text("utf-8")
+    assert "Traceback" not in log, log
+    assert "Cancelled" not in log, log
+    stored = installation.contents()
+    assert stored["trials"]
+    assert len(stored["verdicts"]) == len(stored["trials"])
+
+
+def test_a_killed_daemon_leaves_a_store_that_opens(leaking: Installation) -> None:
+    with daemon(eager(leaking)) as running:
+        wait_until(
+            lambda: running.count("davylamp_exchanges_total", **{"class": "LEAK"}),
+            FIND_SECONDS,
+            "the leak",
+        )
+        os.kill(running.process.pid, signal.SIGKILL)
+        running.process.wait(STOP_SECONDS)
+    run = leaking.check("--probe", "canary")
+    assert run.exit_code in (0, 1), run.output
+    assert run.target.http.exchanges == 4
+
+
+def test_it_starts_and_is_ready_while_its_target_is_away(
+    healthy_lab: Endpoint, tmp_path: Path
+) -> None:
+    away: dict[str, Any] = {"base_url": f"http://127.0.0.1:{free_port()}/v1"}
+    with daemon(eager(install(tmp_path, healthy_lab, **away))) as running:
+        errors = {"outcome": "error", "target": TARGET}
+        wait_until(
+            lambda: running.count("davylamp_exchanges_total", **errors), FIND_SECONDS, "an error"
+        )
+        assert running.count("davylamp_exchanges_total", outcome="bad") == 0
