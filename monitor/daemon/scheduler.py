@@ -22,14 +22,17 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from monitor.app import Installation, choices_of, initialise_series
 from monitor.checking import ready
-from monitor.config import Target
+from monitor.config import Config, Target
 from monitor.passes import Done
+from monitor.pipeline import LiveTarget
 from monitor.planning import NotProbed, ProbeChoice, plan_pass
 from monitor.probes.base import BudgetKind, TrialPlan
 
 log = logging.getLogger(__name__)
 
 DAY_SECONDS = 86_400.0
+# How long what a target says of its limits is believed.
+DISCOVERY_SECONDS = 600.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,6 +51,7 @@ class ProbeSchedule:
         self._installation = installation
         self._jitter = jitter
         self._rng = Random(secrets.randbits(64))
+        self._known: dict[str, tuple[float, LiveTarget]] = {}
         self._gaps: dict[tuple[str, str], tuple[NotProbed, ...]] = {}
         schedule = installation.config.schedule
         self._scheduler = AsyncIOScheduler(
@@ -64,11 +68,11 @@ class ProbeSchedule:
     async def start(self) -> None:
         """Plan every target, make its series, and start the jobs, spread over their interval."""
         for target in self._installation.config.targets:
-            live, _ = await ready(self._installation, target)
+            live = await self._ready(target)
             choices = choices_of(self._installation.config, target)
             initialise_series(self._installation, live, choices)
             for choice in choices:
-                self._add(target, choice)
+                self._add(target, choice, live)
         self._scheduler.add_job(
             self._forget_expired,
             IntervalTrigger(seconds=int(DAY_SECONDS), timezone="UTC"),
@@ -80,15 +84,10 @@ class ProbeSchedule:
     async def _forget_expired(self) -> None:
         await asyncio.to_thread(self._installation.forget_expired)
 
-    def _add(self, target: Target, choice: ProbeChoice) -> None:
+    def _add(self, target: Target, choice: ProbeChoice, live: LiveTarget) -> None:
         config = self._installation.config
-        entry = next((e for e in target.entries if e.name == choice.name), None)
-        interval = config.for_probe(target, entry).interval_seconds
-        live = self._installation.targets[target.name]
-        plan = plan_pass(live.view, [choice], rng=Random(0))
-        interval = affordable_interval(
-            interval, plan.trials, self._daily_tokens(target, plan.trials), self._sharers(target)
-        )
+        trials = plan_pass(live.view, [choice], rng=Random(0)).trials
+        interval = probe_interval(config, target, choice.name, trials)
         first = self._jitter(interval if config.schedule.spread else 1.0)
         self._scheduler.add_job(
             self._run,
@@ -102,14 +101,14 @@ class ProbeSchedule:
             next_run_time=self._installation.clock.now() + timedelta(seconds=first),
         )
 
-    def _daily_tokens(self, target: Target, trials: tuple[TrialPlan, ...]) -> int:
-        settings = self._installation.config.for_target(target)
-        boundary = any(trial.budget is BudgetKind.BOUNDARY for trial in trials)
-        return settings.boundary.tokens if boundary else settings.daily.tokens
-
-    def _sharers(self, target: Target) -> int:
-        """Count the ordinary probes of a target, which share its daily budget."""
-        return max(1, len(choices_of(self._installation.config, target)) - 1)
+    async def _ready(self, target: Target) -> LiveTarget:
+        """Return the target with the limits it stated lately; they rarely change."""
+        now = self._installation.clock.monotonic()
+        known = self._known.get(target.name)
+        if known is None or now - known[0] > DISCOVERY_SECONDS:
+            live, _ = await ready(self._installation, target)
+            known = self._known[target.name] = (now, live)
+        return known[1]
 
     async def _run(self, turn: Turn) -> None:
         started = self._installation.clock.now()
@@ -121,7 +120,7 @@ class ProbeSchedule:
 
     async def _send_next(self, turn: Turn, started: datetime) -> None:
         installation, name = self._installation, turn.target.name
-        live, _ = await ready(installation, turn.target)
+        live = await self._ready(turn.target)
         if not turn.waiting:
             plan = plan_pass(live.view, [turn.choice], rng=self._rng)
             turn.waiting = list(plan.trials)
@@ -173,16 +172,29 @@ class ProbeSchedule:
         return self._running
 
 
-def affordable_interval(
-    interval: float, trials: tuple[TrialPlan, ...], daily_tokens: int, sharers: int
+def probe_interval(
+    config: Config, target: Target, probe: str, trials: tuple[TrialPlan, ...]
 ) -> float:
-    """Return an interval at which the day's tokens last the day, at least ``interval`` seconds.
+    """Return the seconds between two trials of a probe: its interval, or more if it is dear.
 
-    Ordinary probes share their budget equally; the boundary probe has its own.
+    Ordinary probes share the day's budget equally; boundary probes have their own.
     """
-    if not trials or daily_tokens <= 0:
-        return max(interval, DAY_SECONDS) if daily_tokens <= 0 else interval
+    entry = next((e for e in target.entries if e.name == probe), None)
+    interval = config.for_probe(target, entry).interval_seconds
+    settings = config.for_target(target)
+    if any(trial.budget is BudgetKind.BOUNDARY for trial in trials):
+        return affordable_interval(interval, trials, settings.boundary.tokens)
+    sharers = max(1, len(choices_of(config, target)) - 1)
+    return affordable_interval(interval, trials, settings.daily.tokens / sharers)
+
+
+def affordable_interval(
+    interval: float, trials: tuple[TrialPlan, ...], daily_tokens: float
+) -> float:
+    """Return an interval at which the day's tokens last the day, at least ``interval`` seconds."""
+    if not trials:
+        return interval
+    if daily_tokens <= 0:
+        return max(interval, DAY_SECONDS)
     price = sum(trial.price.answered_tokens for trial in trials) / len(trials)
-    boundary = any(trial.budget is BudgetKind.BOUNDARY for trial in trials)
-    share = daily_tokens if boundary else daily_tokens / sharers
-    return max(interval, DAY_SECONDS * price / share)
+    return max(interval, DAY_SECONDS * price / daily_tokens)
