@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import ssl
 from collections.abc import Mapping
@@ -245,10 +244,12 @@ def test_a_folder_in_the_way_of_a_file(tmp_path: Path) -> None:
     assert "is not a folder" in found.said
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "davylamp-data").mkdir(mode=0o500)
-    assert check_folder(around(tmp_path, text_for(1, 2), KEYS)).health is Health.FAIL
+    # Not even root may make files there.
+    (tmp_path / "davylamp-data").symlink_to("/proc/self/task")
+    found = check_folder(around(tmp_path, text_for(1, 2), KEYS))
+    assert found.health is Health.FAIL
+    assert "cannot be written" in found.said
 
 
 def test_looking_leaves_nothing_behind(tmp_path: Path) -> None:
