@@ -7,12 +7,14 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from monitor.canaries import MarkerRegistry
-from monitor.model import Exchange, Trial
+from monitor.canaries import MarkerRegistry, PartialEvidence
+from monitor.model import Exchange, Owner, Trial
 from monitor.prompts import GoldenPrompt
 
 # Enough to see a plateau or a reused id; small enough for thousands of targets.
 REMEMBERED_EXCHANGES = 256
+
+OwnerKey = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,8 @@ class Observation:
 
     trial: str
     exchange: int
+    probe: str
+    stratum: str
     prompt_digest: str
     prompt_bytes: int
     prompt_tokens: int | None
@@ -28,6 +32,7 @@ class Observation:
     size_tokens: int | None = None
     size_error_tokens: int = 0
     stale_from: str | None = None
+    parts: tuple[tuple[OwnerKey, PartialEvidence], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +64,21 @@ class Memory:
         self._seen.extend(observations)
 
 
-def observe(trial: Trial, exchange: Exchange, *, stale_from: str | None = None) -> Observation:
+def observe(
+    trial: Trial,
+    exchange: Exchange,
+    *,
+    stale_from: str | None = None,
+    parts: tuple[tuple[OwnerKey, PartialEvidence], ...] = (),
+) -> Observation:
     """Return what to remember of an exchange."""
     text = exchange.request.text()
     response = exchange.response
     return Observation(
         trial=trial.id,
         exchange=exchange.index,
+        probe=trial.probe,
+        stratum=trial.stratum,
         prompt_digest=prompt_digest(text),
         prompt_bytes=len(text.encode("utf-8", "surrogatepass")),
         prompt_tokens=response.usage.input_tokens if response else None,
@@ -73,7 +86,13 @@ def observe(trial: Trial, exchange: Exchange, *, stale_from: str | None = None) 
         size_tokens=exchange.expectation.size_tokens,
         size_error_tokens=exchange.expectation.size_error_tokens,
         stale_from=stale_from,
+        parts=parts,
     )
+
+
+def owner_key(owner: Owner) -> OwnerKey:
+    """Return who owns a marker: one exchange of one trial."""
+    return (owner.target, owner.tenant, owner.trial, owner.exchange)
 
 
 def prompt_digest(text: str) -> str:

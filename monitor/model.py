@@ -102,7 +102,8 @@ class Usage:
 class Response:
     """A whole or partial answer. ``text`` is hostile input: never render or execute it.
 
-    ``other_text`` is what stood in choices nobody asked for: no answer, but searched like one.
+    ``other_text`` is what stood in choices nobody asked for, or in an error page: no answer, but
+    searched for other tenants' text like one.
     """
 
     text: str
@@ -117,14 +118,17 @@ class Response:
     headers: tuple[tuple[str, str], ...] = ()
     protocol_faults: tuple[str, ...] = ()
 
-    def said(self) -> str:
-        """Everything the target wrote, at most ``SAID_CHARACTERS``; signals' spans point into it.
-
-        Text, hidden reasoning, tool names and arguments, and choices nobody asked for.
-        """
+    def written(self) -> str:
+        """What the model wrote: text, hidden reasoning, tool names and arguments."""
         calls = (f"{call.name} {call.arguments}" for call in self.tool_calls)
-        parts = [self.text, self.reasoning_text, *calls, self.other_text]
-        return "\n".join(parts)[:SAID_CHARACTERS]
+        return "\n".join([self.text, self.reasoning_text, *calls])[:SAID_CHARACTERS]
+
+    def said(self) -> str:
+        """Everything that came back: what the model wrote, then ``other_text``.
+
+        Signals' spans point into it.
+        """
+        return f"{self.written()}\n{self.other_text[:SAID_CHARACTERS]}"
 
     def answer(self) -> str:
         """What the target gave as its answer: text and tool calls, reasoning left out."""
@@ -319,6 +323,7 @@ class Signal:
     score: float | None = None
     owner: Owner | None = None
     marker_id: str | None = None
+    places: tuple[int, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
 
 

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from monitor.canaries import MarkerRegistry, Minter
+from monitor.canaries import MarkerRegistry, Minter, PartialEvidence
 from monitor.canaries.mint import NONCE, PLANTED
 from monitor.checks import CHECKS, CHECKS_VERSION, judge_trial
 from monitor.clock import Clock, new_id
 from monitor.engines.base import Engine
 from monitor.errors import ProbeError
 from monitor.findings import Findings
-from monitor.history import History, Memory, Observation, observe, stratum_key
+from monitor.history import (
+    History,
+    Memory,
+    Observation,
+    OwnerKey,
+    observe,
+    owner_key,
+    stratum_key,
+)
 from monitor.model import (
     Exchange,
     Expectation,
@@ -146,12 +155,23 @@ class Pipeline:
 
 
 def _observations(trial: Trial, signals: Sequence[Signal]) -> list[Observation]:
+    """Return what to remember: stale answers, and parts that may add up to a proof."""
+    owned = [signal for signal in signals if signal.owner is not None]
     stale = {
         signal.exchange: signal.owner.stratum_key
-        for signal in signals
+        for signal in owned
         if signal.variant.startswith("stale_own") and signal.owner
     }
-    return [observe(trial, e, stale_from=stale.get(e.index)) for e in trial.exchanges if e.whole]
+    parts: dict[int, list[tuple[OwnerKey, PartialEvidence]]] = defaultdict(list)
+    for signal in owned:
+        if signal.variant == "partial" and signal.owner and signal.marker_id:
+            part = PartialEvidence(signal.marker_id, signal.places, signal.evidence_bits or 0.0)
+            parts[signal.exchange].append((owner_key(signal.owner), part))
+    return [
+        observe(trial, e, stale_from=stale.get(e.index), parts=tuple(parts[e.index]))
+        for e in trial.exchanges
+        if e.response is not None
+    ]
 
 
 class _Session:

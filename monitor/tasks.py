@@ -22,11 +22,7 @@ _ECHO_AND_ANSWER = {
         '1. The reference code of this ticket is "{nonce}". What is the reference code?\n'
         "2. {question}"
     ),
-    "zh": (
-        "请回答这两个问题。\n"
-        "1. 本工单的参考编号是“{nonce}”。参考编号是什么?\n"
-        "2. {question}"
-    ),
+    "zh": ("请回答这两个问题。\n1. 本工单的参考编号是“{nonce}”。参考编号是什么?\n2. {question}"),
 }
 
 

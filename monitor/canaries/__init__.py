@@ -1,6 +1,6 @@
 """Canaries: mint markers, remember their owners, find them in answers, weigh the evidence."""
 
-from monitor.canaries.evidence import LEAK_BITS, MatchKind, net_bits
+from monitor.canaries.evidence import LEAK_BITS, MatchKind, PartialEvidence, accumulate, net_bits
 from monitor.canaries.keys import InstallationKey
 from monitor.canaries.mint import Minter
 from monitor.canaries.registry import MarkerRegistry
@@ -14,7 +14,9 @@ __all__ = [
     "Match",
     "MatchKind",
     "Minter",
+    "PartialEvidence",
     "Scan",
+    "accumulate",
     "echo",
     "net_bits",
     "scan_answer",

@@ -11,6 +11,8 @@ that match exactly, plus at most 2^-36 for each of the four rarer shapes below, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from math import comb, log2
 
@@ -77,11 +79,27 @@ def net_bits(
             return TAG_BITS - log2(max(groups, 1))
 
 
-def accumulate(bits: list[float], answers_searched: int) -> float:
-    """Return the evidence of several answers for one owner within one finding.
+@dataclass(frozen=True, slots=True)
+class PartialEvidence:
+    """Evidence below proof: which places of which marker matched, and what that is worth."""
 
-    The sum pays for having searched many answers, and for being a rarer shape.
+    marker_id: str
+    places: tuple[int, ...]
+    net_bits: float
+
+
+def accumulate(parts: Iterable[PartialEvidence], answers_searched: int) -> float:
+    """Return the evidence that parts in several answers add up to, for one owner.
+
+    A place of a marker counts once: a model that repeats the same wrong letters in every answer
+    gives no new evidence. The sum pays for having searched many answers, and for being a rarer
+    shape.
     """
-    if not bits:
-        return 0.0
-    return sum(bits) - log2(max(answers_searched, 1)) - RARE_SHAPE_BITS
+    counted: dict[str, set[int]] = {}
+    bits = 0.0
+    for part in sorted(parts, key=lambda part: -part.net_bits):
+        places = counted.setdefault(part.marker_id, set())
+        if places.isdisjoint(part.places):
+            places.update(part.places)
+            bits += part.net_bits
+    return bits - log2(max(answers_searched, 1)) - RARE_SHAPE_BITS if bits else 0.0

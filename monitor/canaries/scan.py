@@ -32,12 +32,13 @@ class Echo(StrEnum):
 class Match:
     """A marker that the request does not contain, found in the answer.
 
-    ``owner`` is ``None`` for a marker with a valid tag that the registry does not know.
+    ``places`` are the positions (0..3) of the marker's groups that matched; ``owner`` is ``None``
+    for a marker with a valid tag that the registry does not know.
     ``spans`` are half-open places in the answer.
     """
 
     kind: MatchKind
-    parts: int
+    places: tuple[int, ...]
     net_bits: float
     spans: tuple[tuple[int, int], ...]
     marker_id: str | None = None
@@ -197,17 +198,15 @@ class _Search:
             candidates.append(near)
         return max(candidates, key=lambda match: match.net_bits)
 
-    def _match(self, entry: Entry, kind: MatchKind, parts: list[int], window: Window) -> Match:
-        groups = [window[place] for place in parts]
-        return _match(
-            entry, kind, [g for g in groups if g], net_bits(kind, len(parts), **self._size)
-        )
+    def _match(self, entry: Entry, kind: MatchKind, places: list[int], window: Window) -> Match:
+        groups = {place: group for place in places if (group := window[place])}
+        return _match(entry, kind, groups, net_bits(kind, len(groups), **self._size))
 
     def _near(self, entry: Entry, window: Window) -> Match | None:
         if entry.groups is None or None in window:
             return None
-        groups = [group for group in window if group]
-        edits = sum(substitutions(a.letters, b) for a, b in zip(groups, entry.groups, strict=True))
+        groups = {place: group for place, group in enumerate(window) if group}
+        edits = sum(substitutions(groups[place].letters, g) for place, g in enumerate(entry.groups))
         if not 0 < edits <= MAX_SUBSTITUTIONS:
             return None
         bits = net_bits(MatchKind.NEAR, GROUPS_PER_MARKER, substitutions=edits, **self._size)
@@ -228,12 +227,11 @@ class _Search:
                         parts[entry.id].setdefault(place, group)
         for marker_id, held in parts.items():
             bits = net_bits(MatchKind.SCATTERED, len(held), **self._size)
-            found = list(held.values())
-            yield _match(self._registry.entry(marker_id), MatchKind.SCATTERED, found, bits)
+            yield _match(self._registry.entry(marker_id), MatchKind.SCATTERED, held, bits)
 
     def unregistered(self, windows: list[Window], known: list[Match]) -> Iterator[Match]:
         """Yield markers of ours (valid tag) that no registered marker explains."""
-        taken = {span for match in known if match.parts > 1 for span in match.spans}
+        taken = {span for match in known if len(match.places) > 1 for span in match.spans}
         for window in windows:
             groups = [group for group in window if group]
             if len(groups) < GROUPS_PER_MARKER or any((g.start, g.end) in taken for g in groups):
@@ -242,18 +240,18 @@ class _Search:
                 bits = net_bits(MatchKind.UNREGISTERED, GROUPS_PER_MARKER, **self._size)
                 yield Match(
                     kind=MatchKind.UNREGISTERED,
-                    parts=GROUPS_PER_MARKER,
+                    places=tuple(range(GROUPS_PER_MARKER)),
                     net_bits=bits,
                     spans=tuple((g.start, g.end) for g in groups),
                 )
 
 
-def _match(entry: Entry, kind: MatchKind, groups: list[Group], bits: float) -> Match:
+def _match(entry: Entry, kind: MatchKind, groups: dict[int, Group], bits: float) -> Match:
     return Match(
         kind=kind,
-        parts=len(groups),
+        places=tuple(sorted(groups)),
         net_bits=bits,
-        spans=tuple(sorted((group.start, group.end) for group in groups)),
+        spans=tuple(sorted((group.start, group.end) for group in groups.values())),
         marker_id=entry.id,
         owner=entry.owner,
         expired=entry.groups is None,

@@ -5,33 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monitor.canaries import LEAK_BITS, Match, scan_answer
+from monitor.canaries import LEAK_BITS, Match, PartialEvidence, accumulate, scan_answer
 from monitor.checks.base import Check, Needs, failed, passed
-from monitor.history import History, stratum_key
+from monitor.history import History, owner_key, stratum_key
 from monitor.model import Exchange, Owner, Signal, Trial
 
 CODE = "FOREIGN"
 OTHER_TENANT = "other_tenant"
 SAME_TENANT = "same_tenant"
+PARTIAL = "partial"
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Return one signal for each foreign owner, strongest evidence first."""
-    if exchange.response is None:
-        return []
-    scan = scan_answer(exchange.response.said(), exchange.request.text(), history.registry)
-    signals = [_signal(match, trial, exchange, history) for match in scan.matches]
+    """Return one signal for each foreign marker, strongest evidence first.
+
+    Parts too small to prove anything alone add up for one owner, over this answer, earlier
+    exchanges of the trial, and earlier trials of the same stratum.
+    """
+    matches = _matches(exchange, history)
+    signals = [_signal(match, trial, exchange, history) for match in matches]
+    if any(signal.variant == PARTIAL for signal in signals):
+        signals = [_added_up(signal, trial, exchange, history) for signal in signals]
     return signals or [passed(CODE, exchange, "no marker of anybody else")]
+
+
+def _matches(exchange: Exchange, history: History) -> tuple[Match, ...]:
+    if exchange.response is None:
+        return ()
+    answer, request = exchange.response.said(), exchange.request.text()
+    return scan_answer(answer, request, history.registry).matches
 
 
 def _signal(match: Match, trial: Trial, exchange: Exchange, history: History) -> Signal:
     variant = _variant(match, trial, exchange, history)
-    explanation = f"{match.parts} of 4 groups ({match.kind.value}), {match.net_bits:.1f} bits net"
+    parts = len(match.places)
+    explanation = f"{parts} of 4 groups ({match.kind.value}), {match.net_bits:.1f} bits net"
     return replace(
         failed(CODE, exchange, variant, explanation),
         evidence_bits=round(match.net_bits, 2),
         owner=match.owner,
         marker_id=match.marker_id,
+        places=match.places,
         spans=match.spans,
     )
 
@@ -40,12 +54,44 @@ def _variant(match: Match, trial: Trial, exchange: Exchange, history: History) -
     if match.owner is None:
         return "unregistered"
     if match.net_bits < LEAK_BITS:
-        return "partial"
+        return PARTIAL
     if _is_stale_own(match.owner, trial, exchange):
         return "stale_own_repeated" if _seen_before(match.owner, trial, history) else "stale_own"
-    if (match.owner.target, match.owner.tenant) == (trial.target, exchange.tenant):
-        return SAME_TENANT
-    return OTHER_TENANT
+    return _proven(match.owner, trial, exchange)
+
+
+def _proven(owner: Owner, trial: Trial, exchange: Exchange) -> str:
+    same = (owner.target, owner.tenant) == (trial.target, exchange.tenant)
+    return SAME_TENANT if same else OTHER_TENANT
+
+
+def _added_up(signal: Signal, trial: Trial, exchange: Exchange, history: History) -> Signal:
+    """Return the signal with what the owner's parts elsewhere add to it."""
+    owner = signal.owner
+    if signal.variant != PARTIAL or owner is None or _is_stale_own(owner, trial, exchange):
+        return signal
+    earlier = [
+        seen
+        for seen in history.earlier
+        if (seen.probe, seen.stratum) == (trial.probe, trial.stratum)
+    ]
+    here = [e for e in trial.exchanges if e.index <= exchange.index and e.response is not None]
+    parts = [part for seen in earlier for key, part in seen.parts if key == owner_key(owner)]
+    parts += [
+        PartialEvidence(match.marker_id, match.places, match.net_bits)
+        for each in here
+        for match in _matches(each, history)
+        if match.owner == owner and match.marker_id is not None
+    ]
+    bits = accumulate(parts, len(earlier) + len(here))
+    if bits < LEAK_BITS:
+        return signal
+    return replace(
+        signal,
+        variant=_proven(owner, trial, exchange),
+        evidence_bits=round(bits, 2),
+        explanation=f"{len(parts)} parts of one owner add up to {bits:.1f} bits net",
+    )
 
 
 def _is_stale_own(owner: Owner, trial: Trial, exchange: Exchange) -> bool:

@@ -24,7 +24,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     """Fail tolerated if the answer ends in a loop."""
     if exchange.response is None:
         return []
-    text = exchange.response.said().rstrip()
+    text = exchange.response.written().rstrip()
     length = tail_loop(text)
     if not length:
         return [passed(CODE, exchange, "no loop at the end")]

@@ -30,7 +30,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     """Fail hard on a control token or character that the request itself does not hold."""
     if exchange.response is None:
         return []
-    request, answer = exchange.request.text(), exchange.response.said()
+    request, answer = exchange.request.text(), exchange.response.written()
     signals = []
     for variant, pattern in (("control_token", _CONTROL), ("control_character", _CHARACTER)):
         asked = {match.group() for match in pattern.finditer(request)}

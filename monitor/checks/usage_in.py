@@ -18,6 +18,7 @@ CLEARLY_LONGER = 4.0
 PLACEHOLDER_TOKENS = 8
 HALF = (0.47, 0.53)
 SHORT_OF_EXPECTED = 0.8
+LONG_OF_EXPECTED = 1.25
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -43,7 +44,9 @@ def _below_floor(
 ) -> tuple[str, str] | None:
     """Compare with the fewest tokens any tokenizer makes of a prompt of this length."""
     size = len(exchange.request.text().encode("utf-8", "surrogatepass"))
-    if tokens >= max(2, size // MOST_BYTES_PER_TOKEN):
+    cached = exchange.response.usage.cached_tokens if exchange.response else None
+    # Some gateways report cached tokens beside the prompt's, not among them.
+    if tokens + (cached or 0) >= max(2, size // MOST_BYTES_PER_TOKEN):
         return None
     explanation = f"{tokens} prompt tokens reported for {size} bytes"
     if tokens > PLACEHOLDER_TOKENS:
@@ -97,6 +100,8 @@ def _against_ruler(exchange: Exchange, tokens: int) -> tuple[str, str] | None:
         return "half", explanation
     if tokens + error < SHORT_OF_EXPECTED * expected:
         return "short", explanation
+    if tokens - error > LONG_OF_EXPECTED * expected:
+        return "inflated", explanation
     return None
 
 

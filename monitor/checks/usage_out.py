@@ -27,7 +27,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
 
 
 def _fault(response: Response, tokens: int, most: int) -> tuple[str, str] | None:
-    characters = len(response.said().strip())
+    characters = len(response.written().strip())
     if characters > SLACK_TOKENS * MOST_CHARACTERS_PER_TOKEN and tokens == 0:
         return "zero_with_text", f"0 output tokens reported for {characters} characters"
     if tokens * MOST_CHARACTERS_PER_TOKEN + 200 < characters:

@@ -64,8 +64,15 @@ def translate(
 
 
 def _loc(details: ErrorDetails) -> Loc:
-    """Return where it stands, without the names pydantic gives to alternatives."""
-    return tuple(step for step in details["loc"] if not str(step).startswith("<"))
+    """Return where it stands, without the names pydantic gives to alternatives.
+
+    An unknown key comes last and is the user's own, whatever it looks like.
+    """
+    steps = details["loc"]
+    own = len(steps) - 1 if details["type"] == "extra_forbidden" else len(steps)
+    return tuple(
+        step for place, step in enumerate(steps) if place >= own or not str(step).startswith("<")
+    )
 
 
 def _meant(details: ErrorDetails, model: type[BaseModel]) -> Loc | None:

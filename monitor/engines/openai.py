@@ -16,11 +16,12 @@ from monitor.engines.sse import SseParser
 from monitor.engines.tokenize import Tokenizer
 from monitor.engines.wire import bearer
 from monitor.http import HttpClient, RawReply
-from monitor.model import Failure, FailureKind, Request, Timing
+from monitor.model import Failure, FailureKind, Request, Response, Timing
 
 __all__ = ["OpenAIEngine", "OpenAIOptions"]
 
 _EVENT_STREAM = "text/event-stream"
+MAX_ERROR_BYTES = 64_000
 
 
 class OpenAIEngine:
@@ -115,7 +116,7 @@ def _read(raw: RawReply, stream: _Stream | None, faults: FaultList) -> Parsed:
     if raw.status is None:
         return None, raw.failure
     if raw.status >= 400:  # noqa: PLR2004 - HTTP's errors
-        return None, classify_status(raw.status, raw.body)
+        return _error_text(raw), classify_status(raw.status, raw.body)
     content_type = (raw.header("content-type") or "").partition(";")[0].strip().lower()
     if stream is not None and _is_event_stream(raw, stream, content_type):
         if content_type != _EVENT_STREAM:
@@ -128,6 +129,12 @@ def _read(raw: RawReply, stream: _Stream | None, faults: FaultList) -> Parsed:
     if stream is not None:
         faults.add(Fault.NOT_STREAMED)
     return parse_completion(raw.body, faults)
+
+
+def _error_text(raw: RawReply) -> Response | None:
+    """Return the text of an error page: no answer, but searched for other tenants' text."""
+    text = raw.body[:MAX_ERROR_BYTES].decode("utf-8", errors="replace")
+    return Response(text="", other_text=text) if text else None
 
 
 def _is_event_stream(raw: RawReply, stream: _Stream, content_type: str) -> bool:

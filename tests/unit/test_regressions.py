@@ -283,6 +283,8 @@ def test_a_stale_code_of_the_same_prompt_is_suspect_once_and_wrong_input_when_re
     seen = Observation(
         trial="trial-0",
         exchange=0,
+        probe="canary",
+        stratum="short/c1/cold/plain/one",
         prompt_digest="x",
         prompt_bytes=5,
         prompt_tokens=9,
@@ -304,3 +306,38 @@ def test_a_server_that_never_reports_usage_is_flagged_not_bad() -> None:
     exchange = an_exchange("hi", "hi", response={"protocol_faults": ("usage_missing",)})
     verdict = Bench().judge(exchange)
     assert (verdict.outcome, verdict.verdict_class) == (Outcome.GOOD, VerdictClass.SUSPECT)
+
+
+def test_a_marker_on_an_error_page_is_a_leak_although_the_status_is_500() -> None:
+    bench = Bench()
+    nonce, donor = bench.mint("tenant-b"), bench.mint("tenant-a", trial="trial-0")
+    failure = Failure(kind=FailureKind.HTTP_STATUS, detail="HTTP 500", code=500)
+    page = {"text": "", "other_text": f"<html><|im_end|> {'ab' * 50} cache key {donor}</html>"}
+    exchange = an_exchange(nonce, "", failure=failure, http_status=500, response=page, nonce=nonce)
+    verdict = bench.judge(exchange)
+    assert failures(verdict) == {("FOREIGN", "other_tenant")}
+    clean = replace(
+        exchange, response=replace(exchange.response, other_text="<html><|im_end|> sorry</html>")
+    )
+    assert bench.judge(clean).outcome is Outcome.ERROR
+
+
+def test_parts_of_one_owner_add_up_over_answers_but_the_same_part_counts_once() -> None:
+    bench = Bench()
+    for number in range(200):
+        bench.mint(f"tenant-{number}", trial=f"trial-{number}")
+    first, second = (bench.mint("tenant-a", trial="trial-0") for _ in range(2))
+    head, tail = first.rsplit("-", 2)[0], second.split("-", 2)[2]
+    one = an_exchange("hello", f"as I said, {head}", index=0)
+    other = an_exchange("hello", f"and then {tail}", index=1)
+    again = an_exchange("hello", f"as I said, {head}", index=1)
+    assert bench.judge(one).verdict_class is VerdictClass.SUSPECT
+    assert bench.judge(one, again).verdict_class is VerdictClass.SUSPECT
+    proven = bench.judge(one, other)
+    assert proven.verdict_class is VerdictClass.LEAK
+    assert proven.exchanges[0].verdict_class is VerdictClass.SUSPECT
+
+
+def test_cached_tokens_reported_beside_the_prompts_are_no_placeholder() -> None:
+    beside = an_exchange(FILLER, "ok", usage={"input_tokens": 40, "cached_tokens": 4200})
+    assert Bench().judge(beside).outcome is Outcome.GOOD

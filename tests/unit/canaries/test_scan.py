@@ -159,7 +159,7 @@ def test_parts_scattered_over_the_answer_add_up_for_one_owner() -> None:
     a, _, c, d = MARKERS[9].text.split("-")
     scan = scan_answer(f"first {a}, then some words, {c} and at the end {d}", "x", REGISTRY)
     assert scan.matches[0].kind is MatchKind.SCATTERED
-    assert scan.matches[0].parts == 3
+    assert len(scan.matches[0].places) == 3
 
 
 def test_a_marker_of_ours_that_the_registry_does_not_know_is_only_a_hint() -> None:

@@ -262,7 +262,7 @@ def test_the_first_token_is_timed_when_it_comes() -> None:
     assert answer.failure is None
     first = answer.timing.first_token_seconds
     assert first is not None
-    assert answer.timing.total_seconds - first > 0.1
+    assert 0 < first < answer.timing.total_seconds
 
 
 def test_a_whole_body_has_no_first_token() -> None:
