@@ -17,7 +17,7 @@ from monitor.checks import CHECKS
 from monitor.clock import Clock
 from monitor.config import Config, Target, load_config, resolve_secret, validate_section
 from monitor.engines import ENGINES
-from monitor.engines.base import Discovery, Limit
+from monitor.engines.base import Discovery
 from monitor.errors import UsageError
 from monitor.findings import Findings, StoredFindings
 from monitor.http import HttpClient, origin_of
@@ -273,11 +273,15 @@ def merged_limits(
     declared: tuple[TokenLimit, ...], discovery: Discovery, model: str
 ) -> tuple[TokenLimit, ...]:
     """Return declared and discovered limits, near ones once; the target's own word comes first."""
+    served = [found for found in discovery.models if found.id == model]
+    if not served and len(discovery.models) == 1:
+        # Servers of one model answer to any name.
+        served = list(discovery.models)
     discovered = [
         TokenLimit(tokens=limit.tokens, source=limit.source)
-        for found in discovery.models
-        if found.id == model
-        for limit in _deepest(found.limits)
+        for found in served
+        for limit in found.limits
+        if limit.tokens > SAME_LIMIT_TOKENS
     ]
     merged: list[TokenLimit] = []
     for limit in sorted(
@@ -286,10 +290,6 @@ def merged_limits(
         if all(abs(limit.tokens - kept.tokens) > SAME_LIMIT_TOKENS for kept in merged):
             merged.append(limit)
     return tuple(sorted(merged, key=lambda each: each.tokens))
-
-
-def _deepest(limits: tuple[Limit, ...]) -> tuple[Limit, ...]:
-    return tuple(limit for limit in limits if limit.tokens > SAME_LIMIT_TOKENS)
 
 
 def expired_acceptances(config: Config, today: date) -> list[str]:

@@ -177,10 +177,10 @@ class _Reader:
             self._node(event, f"{path}[key]", depth + 1)
             return f"line {_line(event)}"
         key = str(event.value)
+        below = path_of((key,), path)
         if event.style is None and key == "<<":
-            self._problem("merge keys (<<) are not read", event, path, "write the values out")
+            self._problem("merge keys (<<) are not read", event, below, "write the values out")
         elif not isinstance(_scalar(event), str):
-            below = path_of((key,), path)
             self._problem(f"the key {quoted(key)} is not text", event, below, "put it in quotes")
         return key
 

@@ -70,9 +70,11 @@ def _loc(details: ErrorDetails) -> Loc:
     """
     steps = details["loc"]
     own = len(steps) - 1 if details["type"] == "extra_forbidden" else len(steps)
-    return tuple(
-        step for place, step in enumerate(steps) if place >= own or not str(step).startswith("<")
-    )
+    return tuple(step for place, step in enumerate(steps) if place == own or not _is_tag(step))
+
+
+def _is_tag(step: int | str) -> bool:
+    return str(step).startswith("<") and str(step).endswith(">")
 
 
 def _meant(details: ErrorDetails, model: type[BaseModel]) -> Loc | None:
