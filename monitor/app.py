@@ -6,7 +6,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import date
 from random import Random
 
 from prometheus_client import CollectorRegistry
@@ -290,13 +289,3 @@ def merged_limits(
         if all(abs(limit.tokens - kept.tokens) > SAME_LIMIT_TOKENS for kept in merged):
             merged.append(limit)
     return tuple(sorted(merged, key=lambda each: each.tokens))
-
-
-def expired_acceptances(config: Config, today: date) -> list[str]:
-    """Say which accepted deviations are past their day."""
-    return [
-        f"{target.name}: the accepted truncation expired on "
-        f"{target.overflow.truncate.expires}; owner {target.overflow.truncate.owner}"
-        for target in config.targets
-        if target.overflow.truncate is not None and target.overflow.expired(today)
-    ]

@@ -6,13 +6,13 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import date
 from random import Random
 
 from monitor import __version__
 from monitor.app import (
     Installation,
     choices_of,
-    expired_acceptances,
     initialise_series,
     merged_limits,
     selected,
@@ -191,10 +191,18 @@ def _context(
         impossible=impossible_proofs(target),
         notes=(
             *discovery.notes,
-            *expired_acceptances(installation.config, installation.clock.now().date()),
+            *_expired_acceptance(target, installation.clock.now().date()),
         ),
         require_coverage=require_coverage,
     )
+
+
+def _expired_acceptance(target: Target, today: date) -> tuple[str, ...]:
+    """Say if an accepted deviation of the target is past its day."""
+    truncate = target.overflow.truncate
+    if truncate is None or not target.overflow.expired(today):
+        return ()
+    return (f"the accepted truncation expired on {truncate.expires}; owner {truncate.owner}",)
 
 
 def _budget_state(installation: Installation, target: Target) -> BudgetState:

@@ -5,6 +5,7 @@ The table in ``docs/faults.md`` is measured over these cases (``python -m tests.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 
@@ -17,6 +18,11 @@ class Case:
     probe: str | None = None
     parameters: dict[str, object] = field(default_factory=dict)
     profile: str = "quick"
+
+    @property
+    def target(self) -> str:
+        """The name of the target that stands for it where many are checked at once."""
+        return re.sub(r"[^a-z0-9.]+", "-", self.label).strip("-")
 
     @property
     def label(self) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import yaml
 from monitor.reports.check import CheckReport, TargetReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 COMMAND = str(Path(sys.executable).parent / "davylamp")
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +61,11 @@ class Run:
         """The report of the only target."""
         (only,) = self.report.targets
         return only
+
+    @property
+    def targets(self) -> dict[str, TargetReport]:
+        """The reports of all targets by name."""
+        return {target.target: target for target in self.report.targets}
 
     @property
     def output(self) -> str:
@@ -184,18 +190,47 @@ def install(folder: Path, endpoint: Endpoint, **target: Any) -> Installation:
     return Installation(folder=folder, settings=settings).write()
 
 
+def install_all(folder: Path, endpoints: Mapping[str, Endpoint], **targets: Any) -> Installation:
+    """Write one configuration with a target for each endpoint; ``targets`` adds to each by name."""
+    entries = []
+    for name, endpoint in endpoints.items():
+        more = targets.get(name, {})
+        single = install(folder / name, endpoint, name=name, **more)
+        entries += single.settings["targets"]
+    every = Installation(folder=folder, settings=single.settings)
+    every.settings["targets"] = entries
+    every.settings["storage"] = {"path": str(every.store)}
+    return every.write()
+
+
 @contextlib.contextmanager
 def lab(*arguments: str, seed: int = 7) -> Iterator[Endpoint]:
     """Serve a lab while entered."""
-    command = [sys.executable, "-m", "monitor.lab", "--port", "0", "--seed", str(seed), *arguments]
-    with process(command) as started:
-        ready = json.loads(first_line(started))
-        yield Endpoint(
-            url=ready["url"],
-            model=ready["model"],
-            keys=ready["keys"],
-            context_tokens=ready["context_tokens"],
-        )
+    with labs({"lab": ["--seed", str(seed), *arguments]}) as endpoints:
+        yield endpoints["lab"]
+
+
+@contextlib.contextmanager
+def labs(arguments: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Endpoint]]:
+    """Serve a lab for each name while entered, all started at once."""
+    command = [sys.executable, "-m", "monitor.lab", "--port", "0"]
+    with contextlib.ExitStack() as stack:
+        started = {
+            name: stack.enter_context(process([*command, *more]))
+            for name, more in arguments.items()
+        }
+        yield {name: announced(each) for name, each in started.items()}
+
+
+def announced(started: subprocess.Popen[str]) -> Endpoint:
+    """Return what a lab says of itself once it is ready."""
+    ready = json.loads(first_line(started))
+    return Endpoint(
+        url=ready["url"],
+        model=ready["model"],
+        keys=ready["keys"],
+        context_tokens=ready["context_tokens"],
+    )
 
 
 def fault(*names: str, **parameters: object) -> list[str]:
@@ -242,6 +277,19 @@ def first_line(started: subprocess.Popen[str]) -> str:
     return line
 
 
+def free_port() -> int:
+    """Return a port that was free a moment ago."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory a process has resident."""
+    status = Path(f"/proc/{pid}/status").read_text("ascii")
+    return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+
+
 def wait_until(question: Callable[[], Any], seconds: float, what: str) -> Any:
     """Ask until the answer is true, and return it. Raises ``TimeoutError`` at the deadline."""
     deadline = time.monotonic() + seconds
@@ -255,5 +303,5 @@ def wait_until(question: Callable[[], Any], seconds: float, what: str) -> Any:
 
 def _environment() -> dict[str, str]:
     """Return an environment without anybody's settings, proxies or terminal."""
-    kept = ("PATH", "HOME", "TMPDIR", "LANG", "COVERAGE_PROCESS_START")
+    kept = ("PATH", "HOME", "TMPDIR", "LANG", "PYTHONPATH", "COVERAGE_PROCESS_START")
     return {name: os.environ[name] for name in kept if name in os.environ} | {"TERM": "dumb"}

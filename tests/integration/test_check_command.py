@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from monitor.reports.check import SCHEMA_VERSION
-from tests.integration.processes import TARGET, Endpoint, Installation, davylamp, install
+from tests.integration.processes import TARGET, Endpoint, Installation, davylamp, free_port, install
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,11 +138,8 @@ def test_one_tenant_is_allowed_and_what_it_cannot_prove_is_said(
 
 
 def test_an_unreachable_target_is_an_error_never_bad(healthy_lab: Endpoint, tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     nowhere = Endpoint(
-        url=f"http://127.0.0.1:{port}/v1", model=healthy_lab.model, keys=healthy_lab.keys
+        url=f"http://127.0.0.1:{free_port()}/v1", model=healthy_lab.model, keys=healthy_lab.keys
     )
     run = install(tmp_path, nowhere).check("--profile", "quick")
     assert run.exit_code == 3, run.output

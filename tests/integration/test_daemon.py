@@ -22,9 +22,11 @@ from tests.integration.processes import (
     Endpoint,
     Installation,
     fault,
+    free_port,
     install,
     lab,
     process,
+    resident_bytes,
     wait_until,
 )
 
@@ -63,10 +65,6 @@ class Daemon:
         """Return the sum of the samples that carry these labels."""
         return sum(value for found, value in self.samples(name) if labels.items() <= found.items())
 
-    def resident_bytes(self) -> int:
-        status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
-        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
-
 
 def eager(installation: Installation) -> Installation:
     """Let every probe run each second, whatever it costs."""
@@ -97,12 +95,6 @@ def daemon(installation: Installation) -> Iterator[Daemon]:
             yield running
         finally:
             started.send_signal(signal.SIGCONT)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def is_ready(running: Daemon) -> bool:
@@ -214,7 +206,7 @@ def test_a_hung_daemon_is_named(idler: Idler) -> None:
 
 def test_idle_memory_is_small(idler: Idler) -> None:
     running, _ = idler
-    resident = running.resident_bytes()
+    resident = resident_bytes(running.process.pid)
     print(f"daemon: {resident / 1e6:.0f} MB resident")
     assert resident < IDLE_BYTES
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.integration.faults import FAULTS, PROVEN_FOREIGN, Case
-from tests.integration.processes import ROOT, Run, fault, install, lab
+from tests.integration.faults import FAULTS, NULLS, PROVEN_FOREIGN, Case
+from tests.integration.processes import ROOT, fault, install, install_all, lab, labs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,32 +20,21 @@ PROVEN_BITS = 30.0
 INCIDENT = [case for case in FAULTS if case.fault == "overlength_placeholder"]
 
 
-Runner = Callable[[Case], Run]
-
-
-def run_case(case: Case, folder: Path) -> Run:
-    with lab(*fault(case.fault, **case.parameters)) as endpoint:
-        return install(folder, endpoint).check("--profile", case.profile)
-
-
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Runner:
-    """Return a function that runs each case once for all tests."""
-    done: dict[str, Run] = {}
-
-    def run(case: Case) -> Run:
-        if case.label not in done:
-            done[case.label] = run_case(case, tmp_path_factory.mktemp("fault"))
-        return done[case.label]
-
-    return run
+def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TargetReport]:
+    """One run of ``check`` over a lab for each fault, each a target of its own."""
+    lines = {case.target: fault(case.fault, **case.parameters) for case in FAULTS}
+    profiles: dict[str, Any] = {case.target: {"probes": case.profile} for case in FAULTS}
+    with labs(lines) as endpoints:
+        run = install_all(tmp_path_factory.mktemp("faults"), endpoints, **profiles).check()
+    assert run.exit_code == 1, run.output
+    return run.targets
 
 
 @pytest.mark.parametrize("case", FAULTS, ids=lambda case: case.label)
-def test_a_fault_is_caught_behind_200s(case: Case, runs: Runner) -> None:
-    run = runs(case)
-    assert run.exit_code == 1, run.output
-    target = run.target
+def test_a_fault_is_caught_behind_200s(case: Case, everything: dict[str, TargetReport]) -> None:
+    target = everything[case.target]
+    assert target.exit_code == 1
     said = [found for found in target.found if found.verdict_class in case.classes]
     assert said, [(found.verdict_class, found.probe) for found in target.found]
     if case.probe:
@@ -58,8 +48,11 @@ def test_a_fault_is_caught_behind_200s(case: Case, runs: Runner) -> None:
 
 
 @pytest.mark.parametrize("case", INCIDENT, ids=lambda case: case.label)
-def test_the_incident_is_proven_with_its_owner_and_its_place(case: Case, runs: Runner) -> None:
-    target = runs(case).target
+def test_the_incident_is_proven_with_its_owner_and_its_place(case: Case, tmp_path: Path) -> None:
+    with lab(*fault(case.fault, **case.parameters)) as endpoint:
+        run = install(tmp_path, endpoint).check("--profile", "quick")
+    assert run.exit_code == 1, run.output
+    target = run.target
     worst = target.found[0]
     assert worst.verdict_class == "LEAK"
     assert (worst.probe, worst.stratum) == ("boundary", "under-4096/c1/cold/plain/pair")
@@ -73,6 +66,7 @@ def test_the_incident_is_proven_with_its_owner_and_its_place(case: Case, runs: R
     assert worst.finding
     assert [finding.finding for finding in target.open_findings] == [worst.finding]
     assert target.answers.proven == 1
+    assert_the_owner_is_real(target, worst)
     victim = exchange_of(target, worst.trial, worst.exchange)
     # What the client is told of the prompt's tokens: all of them, or the placeholder's one.
     if case.parameters.get("usage") != "prefill":
@@ -83,10 +77,16 @@ def test_the_incident_is_proven_with_its_owner_and_its_place(case: Case, runs: R
         assert "USAGE_IN" in {s.code for s in victim.signals if s.status == "fail"}
 
 
-def test_every_fault_of_the_lab_has_a_case() -> None:
-    listed = (ROOT / "monitor/lab/mechanisms/catalogue.py").read_text("utf-8")
-    for case in FAULTS:
-        assert case.fault.upper() in listed
+def test_every_fault_and_null_of_the_lab_has_a_case() -> None:
+    listed = subprocess.run(
+        [sys.executable, "-m", "monitor.lab", "--list-faults"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    names = {line.split(":")[0].strip() for line in listed.stdout.splitlines() if ": " in line}
+    assert names == {case.fault for case in (*FAULTS, *NULLS)}
 
 
 def statuses(target: TargetReport) -> set[int | None]:

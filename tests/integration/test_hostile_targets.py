@@ -30,7 +30,7 @@ from tests.fakes.hostile import (
     reset,
     stream,
 )
-from tests.integration.processes import Endpoint, Installation, Run, install
+from tests.integration.processes import Endpoint, Installation, Run, install_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,21 +200,16 @@ class Show:
     junit: str
 
     def target(self, name: str) -> TargetReport:
-        return next(target for target in self.run.report.targets if target.target == name)
+        return self.run.targets[name]
 
 
 @pytest.fixture(scope="module")
 def show(tmp_path_factory: pytest.TempPathFactory) -> Show:
     folder = tmp_path_factory.mktemp("hostile")
     with HostileServers() as urls:
-        targets = []
-        for name, url in urls.items():
-            endpoint = Endpoint(url=url, model=MODEL, keys=KEYS)
-            single = install(folder / name, endpoint, name=name, timeout="1s")
-            targets += single.settings["targets"]
-        installation = install(folder, Endpoint(url=url, model=MODEL, keys=KEYS))
-        installation.settings["targets"] = targets
-        installation.write()
+        endpoints = {name: Endpoint(url=url, model=MODEL, keys=KEYS) for name, url in urls.items()}
+        patience = {name: {"timeout": "1s"} for name in urls}
+        installation = install_all(folder, endpoints, **patience)
         junit = folder / "report.xml"
         run = installation.check("--probe", "canary", "--junit", str(junit))
     return Show(run=run, installation=installation, junit=junit.read_text("utf-8"))

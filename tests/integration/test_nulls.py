@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.integration.faults import NULLS, Case
-from tests.integration.processes import Run, fault, install, lab
+from tests.integration.processes import fault, install_all, labs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from monitor.reports.check import TargetReport
 
 SEEDS = (1, 2, 3)
 QUIET = {"none", "WRONG", "SUSPECT"}
 UNSURE = {"burst_429", "burst_5xx"}
+MOST_QUICK_TOKENS = 20_000
 
 
 def accepted(*, days: int) -> dict[str, Any]:
@@ -27,59 +26,72 @@ def accepted(*, days: int) -> dict[str, Any]:
     return {"overflow": {"truncate": truncate}}
 
 
-def run_null(name: str, folder: Path, **target: Any) -> Run:
-    with lab(*fault(name)) as endpoint:
-        return install(folder, endpoint, **target).check("--profile", "quick")
+# What is switched on in a lab, and what its target's configuration adds.
+TARGETS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    **{case.target: (fault(case.fault), {}) for case in NULLS},
+    "truncate": (fault("truncate"), accepted(days=30)),
+    "truncate-refused": (fault("truncate"), {}),
+    "truncate-expired": (fault("truncate"), accepted(days=-1)),
+    **{f"healthy-{seed}": (["--seed", str(seed)], {}) for seed in SEEDS},
+    "healthy-standard": (["--seed", "4"], {"probes": "standard"}),
+}
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TargetReport]:
+    """One run of ``check`` over a lab for each, each a target of its own."""
+    additions = {name: more for name, (_, more) in TARGETS.items()}
+    with labs({name: arguments for name, (arguments, _) in TARGETS.items()}) as endpoints:
+        run = install_all(tmp_path_factory.mktemp("nulls"), endpoints, **additions).check()
+    assert run.exit_code == 1, run.output  # for the truncations that nobody accepts
+    return run.targets
 
 
 def assert_silent(target: TargetReport) -> None:
     """Nothing is said, nothing is opened; a mistake or two may lie within the tolerance."""
-    assert {found.verdict_class for found in target.found} <= QUIET, target.found
-    assert not target.answers.exceeded
+    said = [(found.verdict_class, found.probe, found.words) for found in target.found]
+    assert {verdict_class for verdict_class, _, _ in said} <= QUIET, said
+    assert not target.answers.exceeded, said
     assert target.answers.proven == 0
     assert target.open_findings == []
 
 
 @pytest.mark.parametrize("case", NULLS, ids=lambda case: case.label)
-def test_a_null_stays_silent(case: Case, tmp_path: Path) -> None:
-    overflow = accepted(days=30) if case.fault == "truncate" else {}
-    run = run_null(case.fault, tmp_path, **overflow)
-    assert_silent(run.target)
-    assert run.exit_code == (3 if case.fault in UNSURE else 0), run.output
+def test_a_null_stays_silent(case: Case, everything: dict[str, TargetReport]) -> None:
+    target = everything[case.target]
+    assert_silent(target)
+    assert target.exit_code == (3 if case.fault in UNSURE else 0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_healthy_lab_is_good(seed: int, tmp_path: Path) -> None:
-    with lab(seed=seed) as endpoint:
-        run = install(tmp_path, endpoint).check("--profile", "quick")
-    assert run.exit_code == 0, run.output
-    assert_silent(run.target)
-    assert run.target.answers.wrong == 0, run.target.found
-
-
-def test_a_healthy_lab_is_good_in_the_standard_profile(tmp_path: Path) -> None:
-    with lab(seed=4) as endpoint:
-        run = install(tmp_path, endpoint).check("--profile", "standard")
-    assert run.exit_code == 0, run.output
-    assert_silent(run.target)
-    assert run.target.answers.wrong == 0, run.target.found
-
-
-def test_quick_stays_within_its_price(tmp_path: Path) -> None:
-    with lab() as endpoint:
-        target = install(tmp_path, endpoint).check("--profile", "quick").target
-    assert target.tokens.input < 20_000
+@pytest.mark.parametrize("name", [name for name in TARGETS if name.startswith("healthy")])
+def test_a_healthy_lab_is_good(name: str, everything: dict[str, TargetReport]) -> None:
+    target = everything[name]
+    assert_silent(target)
+    assert target.exit_code == 0
+    wrong = [
+        (exchange.golden_prompt, exchange.reason)
+        for trial in target.trials
+        for exchange in trial.exchanges
+        if exchange.outcome != "good"
+    ]
+    assert wrong == []
     assert target.not_probed == []
 
 
-def test_a_truncation_nobody_accepts_is_wrong_input(tmp_path: Path) -> None:
-    run = run_null("truncate", tmp_path)
-    assert run.exit_code == 1, run.output
-    assert run.target.found[0].verdict_class == "WRONG_INPUT"
+def test_quick_stays_within_its_price(everything: dict[str, TargetReport]) -> None:
+    assert everything["healthy-1"].tokens.input < MOST_QUICK_TOKENS
 
 
-def test_an_expired_acceptance_alerts_again_and_says_so(tmp_path: Path) -> None:
-    run = run_null("truncate", tmp_path, **accepted(days=-1))
-    assert run.exit_code == 1, run.output
-    assert run.target.found[0].verdict_class == "WRONG_INPUT"
-    assert any("expired" in note and "serving" in note for note in run.target.notes)
+@pytest.mark.parametrize("name", ["truncate-refused", "truncate-expired"])
+def test_a_truncation_nobody_accepts_is_wrong_input(
+    name: str, everything: dict[str, TargetReport]
+) -> None:
+    target = everything[name]
+    assert target.exit_code == 1
+    assert target.found[0].verdict_class == "WRONG_INPUT"
+
+
+def test_an_expired_acceptance_is_said(everything: dict[str, TargetReport]) -> None:
+    notes = everything["truncate-expired"].notes
+    assert any("expired" in note and "serving" in note for note in notes)
+    assert everything["truncate"].notes == []
