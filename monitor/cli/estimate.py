@@ -9,13 +9,18 @@ from monitor.cli.config_commands import DayEstimate
 from monitor.config import Config, Target
 from monitor.daemon.scheduler import DAY_SECONDS, probe_interval
 from monitor.planning import plan_pass
-from monitor.probes.base import TargetView, TenantView
+from monitor.probes.base import TargetView, TenantView, TokenLimit
 
 _OUTPUT_SHARE = 0.15
 
 
-def day_estimate(config: Config, target: Target) -> DayEstimate | None:
-    """Return the tokens of a day, boundary prompts refused or answered; capped by the budgets."""
+def day_estimate(
+    config: Config, target: Target, limits: tuple[TokenLimit, ...] | None = None
+) -> DayEstimate | None:
+    """Return the tokens of a day, boundary prompts refused or answered; capped by the budgets.
+
+    ``limits`` are those to probe; left out, only what the configuration declares.
+    """
     view = TargetView(
         name=target.name,
         model=target.model,
@@ -23,7 +28,7 @@ def day_estimate(config: Config, target: Target) -> DayEstimate | None:
             TenantView(name=t.name, isolation=t.isolation, donor=t.donor, victim=t.victim)
             for t in target.tenants
         ),
-        limits=configured_limits(target),
+        limits=configured_limits(target) if limits is None else limits,
         golden=tuple(golden_prompts().values()),
     )
     refused = answered = 0.0

@@ -8,12 +8,15 @@ from typing import Annotated
 
 import typer
 
+from monitor.app import configured_limits, merged_limits
+from monitor.cli.config_commands import DayEstimate
 from monitor.cli.config_verb import tell
 from monitor.cli.estimate import day_estimate
 from monitor.cli.init import init as write_template
 from monitor.cli.init import init_from
 from monitor.cli.options import DEFAULT_CONFIG, JsonOption
 from monitor.clock import SystemClock
+from monitor.config import Config, Target
 from monitor.engines import ENGINES
 from monitor.engines.base import Discovery
 from monitor.engines.discovery import discover
@@ -40,16 +43,26 @@ def init(
     """Write a commented davylamp.yaml; with --from, propose targets, price and what is left out."""
     if source is None:
         return tell(write_template(config, force=force), json)
+    told: list[Discovery] = []
+
+    async def ask(url: str, key: str | None) -> Discovery:
+        told.append(await _ask(url, key))
+        return told[-1]
+
+    def estimate(settings: Config, target: Target) -> DayEstimate | None:
+        limits = merged_limits(configured_limits(target), told[-1], target.model)
+        return day_estimate(settings, target, limits)
+
     report = asyncio.run(
         init_from(
             source,
             config,
-            discover=_ask,
+            discover=ask,
             engines=ENGINES,
             probes=PROBES,
             key_env=key_env,
             force=force,
-            estimate=day_estimate,
+            estimate=estimate,
         )
     )
     return tell(report, json)

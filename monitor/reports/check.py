@@ -79,6 +79,7 @@ class HttpReport(Record):
 
     exchanges: int
     codes: dict[str, int]
+    refused: int
     without_status: int
     p95_seconds: float | None
 

@@ -201,6 +201,7 @@ def _http(done: Sequence[Done]) -> HttpReport:
     return HttpReport(
         exchanges=len(exchanges),
         codes=dict(sorted(codes.items())),
+        refused=sum(e.refused for e in exchanges),
         without_status=sum(e.http_status is None for e in exchanges),
         p95_seconds=times[int(0.95 * (len(times) - 1))] if times else None,
     )

@@ -61,9 +61,10 @@ def render_target(target: TargetReport) -> Iterator[str]:
 def http_words(http: HttpReport) -> str:
     """Return what status-code and latency monitoring sees."""
     codes = ", ".join(f"{count} x {code}" for code, count in http.codes.items()) or "none"
+    refused = f" ({http.refused} refused as too long)" if http.refused else ""
     silent = f", {http.without_status} without a status" if http.without_status else ""
     p95 = "" if http.p95_seconds is None else f", p95 {http.p95_seconds:.2f} s"
-    return f"{http.exchanges} exchanges: {codes}{silent}{p95}"
+    return f"{http.exchanges} exchanges: {codes}{refused}{silent}{p95}"
 
 
 def answers_words(answers: AnswersReport) -> str:
