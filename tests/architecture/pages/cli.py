@@ -40,7 +40,7 @@ def page() -> str:
 
 
 def _sections(path: str, command, parent: typer.Context) -> Iterator[str]:
-    context = typer.Context(command, info_name=path.split()[-1], parent=parent)
+    context = typer.Context(command, info_name=path.rsplit(maxsplit=1)[-1], parent=parent)
     yield _section(path, command, context)
     for name, child in getattr(command, "commands", {}).items():
         yield from _sections(f"{path} {name}", child, context)

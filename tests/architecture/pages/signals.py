@@ -68,8 +68,8 @@ def _classes() -> Iterator[str]:
     for each in sorted(used, reverse=True):
         outcome, leaves, finding = _LEADS_TO[each]
         yield f"| {each.label} | {outcome} | {leaves} | {finding} |"
-    yield "\nAn exchange without a proper answer is `error`, one that no check could judge `invalid`:"
-    yield "exit 3 unless something else is bad. A bad signal beats both.\n"
+    yield "\nAn exchange without a proper answer is `error`, one that no check could judge is"
+    yield "`invalid`: exit 3 unless something else is bad. A bad signal beats both.\n"
 
 
 def _checks() -> Iterator[str]:
