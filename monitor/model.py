@@ -245,6 +245,7 @@ class Expectation:
     answer_bits: float = 0.0
     answer_task: str = ""
     golden: str | None = None
+    golden_version: str = ""
     needles: tuple[Needle, ...] = ()
     limit_tokens: int | None = None
     limit_source: str = ""

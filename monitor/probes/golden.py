@@ -85,7 +85,7 @@ async def run(plan: TrialPlan, session: Session) -> None:
         messages=(Message(role="user", content=content),),
         max_output_tokens=plan.arguments["output"],
     )
-    expectation = Expectation(nonce=nonce, golden=prompt.name)
+    expectation = Expectation(nonce=nonce, golden=prompt.name, golden_version=prompt.version)
     await draft.ask(request, expectation)
 
 

@@ -40,6 +40,7 @@ class ExchangeReport(Record):
     part: str
     tenant: str
     golden_prompt: str | None = None
+    golden_version: str | None = None
     request_id: str | None
     http_status: int | None
     failure: str | None

@@ -343,6 +343,7 @@ def _exchange(
         part=exchange.part.value,
         tenant=exchange.tenant,
         golden_prompt=exchange.expectation.golden,
+        golden_version=exchange.expectation.golden_version or None,
         request_id=exchange.request_id,
         http_status=exchange.http_status,
         failure=exchange.failure.kind.value if exchange.failure else None,
