@@ -99,7 +99,7 @@ class PassRunner:
 
 
 def charge(plan: TrialPlan, trial: Trial) -> int:
-    """Return the tokens a trial is charged (contracts 5).
+    """Return the tokens a trial is charged.
 
     A definite refusal costs its refused price, an answer the larger of estimate and reported
     usage, no answer the full estimate.

@@ -50,7 +50,7 @@ _LEAK, _CROSSED = VerdictClass.LEAK, VerdictClass.CROSSED
 _INPUT, _CORRUPT = VerdictClass.WRONG_INPUT, VerdictClass.CORRUPT
 _CONTRACT = VerdictClass.CONTRACT
 
-# contracts 1, row by row. A (code, variant) that a check may fail with and that has no row here
+# A (code, variant) that a check may fail with and that has no row here
 # fails the build (tests/architecture).
 CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("FOREIGN", "other_tenant"): _hard(_LEAK, "the answer carries another tenant's text, proven"),

@@ -10,7 +10,7 @@ from monitor.history import History
 from monitor.model import Exchange, Fact, Signal, Trial
 
 CODE = "ONTOPIC"
-# contracts 1: another member's answer proves a crossing only out of spaces this large.
+# Another member's answer proves a crossing only if it cannot well be a wrong answer of our own.
 DISJOINT_SPACE_BITS = 32.0
 
 

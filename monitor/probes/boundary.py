@@ -31,7 +31,8 @@ from monitor.probes.base import (
 )
 
 OUTPUT_TOKENS = 128
-# contracts 4: some engines count template and output tokens; eight more for the unforeseen.
+# In the band [limit - output - this, limit] an engine may answer or refuse: some count template
+# and output tokens. Outside it there is one right thing to do.
 BAND_MARGIN_TOKENS = 8
 OVER_TOKENS = 64
 SMALL_DONOR_BLOCKS = 2
@@ -175,7 +176,7 @@ async def _stand(
 
 
 def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> int:
-    """Return the size to aim at: outside the band of contracts 4, the ruler's error included."""
+    """Return the size to aim at: outside the band, the ruler's error included."""
     if side == "over":
         over = limit + OVER_TOKENS
         return over + ruler.error(over)

@@ -202,7 +202,7 @@ class TargetReport(Record):
 
 
 class CheckReport(Record):
-    """The whole result. ``exit_code`` is the exit of the command (contracts 5)."""
+    """The whole result. ``exit_code``, see ``exit_code_of``, is that of the command."""
 
     schema_version: str = SCHEMA_VERSION
     davylamp_version: str

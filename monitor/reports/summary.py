@@ -40,7 +40,7 @@ from monitor.reports.check import (
 from monitor.verdicts import consequence
 
 GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
-# contracts 3: above this a target is not judged by its tolerated failures at all.
+# Above this a target is not judged by its tolerated failures at all.
 MOST_TOLERANCE = 0.5
 _HOLDS_SHAPE_BACK = ("LEAK", "CROSSED")
 
@@ -184,7 +184,7 @@ def exit_code_of(
     held_back: bool,
     uncovered: bool,
 ) -> int:
-    """Return 0 good, 1 bad, 3 could not tell (contracts 1 and 5)."""
+    """Return 0 good, 1 bad, 3 could not tell."""
     hard = any(v.verdict_class > VerdictClass.WRONG for v in judged)
     if hard or answers.exceeded or held_back:
         return BAD_EXIT
