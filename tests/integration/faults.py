@@ -49,7 +49,7 @@ FAULTS = (
     Case(fault="loops", classes=("WRONG",), probe="canary"),
     Case(fault="loops", parameters={"rate": 0.25}, classes=("WRONG",), profile="standard"),
     Case(fault="page_reused_early", classes=PROVEN_FOREIGN, probe="burst"),
-    Case(fault="prefix_key_short", classes=("WRONG_INPUT", "WRONG")),
+    Case(fault="prefix_key_short", classes=(*PROVEN_FOREIGN, "WRONG_INPUT", "WRONG")),
     Case(fault="role_dropped", classes=("WRONG_INPUT",)),
     Case(fault="stale_answer", classes=PROVEN_FOREIGN),
     Case(fault="special_tokens_leak", classes=("CORRUPT",), probe="canary"),
