@@ -71,8 +71,6 @@ class NotProbed(StrEnum):
     IMPOSSIBLE = "impossible"
     NO_ANSWER = "no_answer"
     FROZEN = "frozen"
-    NOT_GENTLE = "not_gentle"
-    BACKED_OFF = "backed_off"
 
 
 class DropReason(StrEnum):

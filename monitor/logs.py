@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import traceback
 from datetime import UTC, datetime
 
 _STANDARD = frozenset(logging.LogRecord("", 0, "", 0, "", (), None).__dict__) | {"message"}
@@ -25,6 +26,18 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str, ensure_ascii=True)
+
+
+def crash_words(error: BaseException | None) -> str:
+    """Return the type of an error and where it was raised, never its message.
+
+    A message may quote what was being worked on, and that may be a prompt or an answer.
+    """
+    if error is None:
+        return "unknown error"
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    places = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames))
+    return f"{type(error).__name__} in {places}"
 
 
 def set_up_logs(level: str, style: str) -> None:

@@ -62,7 +62,6 @@ class FailureKind(StrEnum):
     CUT_STREAM = "cut_stream"
     OVER_BYTE_LIMIT = "over_byte_limit"
     REFUSED = "refused"
-    BUDGET_EXHAUSTED = "budget_exhausted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from monitor.history import (
     owner_key,
     stratum_key,
 )
+from monitor.logs import crash_words
 from monitor.model import (
     Exchange,
     Expectation,
@@ -98,9 +99,11 @@ class Pipeline:
         started_at = self._clock.now()
         try:
             await PROBES[plan.probe].run(plan, session)
-        except Exception as error:
-            # One of three broad handlers: whatever a probe cannot do is "could not tell", and loud.
-            log.exception("probe %s crashed on %s", plan.probe, target.view.name)
+        # One of three broad handlers: whatever a probe cannot do is "could not tell", and loud.
+        except Exception as error:  # noqa: BLE001
+            log.error(  # noqa: TRY400 - its message could quote an answer
+                "probe %s crashed on %s: %s", plan.probe, target.view.name, crash_words(error)
+            )
             broken = str(error) if isinstance(error, ProbeError) else type(error).__name__
         return Trial(
             id=session.trial,

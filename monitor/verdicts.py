@@ -113,7 +113,6 @@ _FAILURE_WORDS: dict[FailureKind, str] = {
     FailureKind.CUT_STREAM: "the answer was cut off",
     FailureKind.OVER_BYTE_LIMIT: "the answer was larger than allowed",
     FailureKind.REFUSED: "refused as too long",
-    FailureKind.BUDGET_EXHAUSTED: "the budget is exhausted",
 }
 
 
@@ -211,7 +210,18 @@ def _not_bad(exchange: Exchange, signals: Sequence[Signal]) -> tuple[Outcome, st
     return Outcome.GOOD, "refused, as it must be" if exchange.refused else "every check passed"
 
 
+# Errors that somebody must mend, and that never mend themselves: loud, each with its own words.
+_STATUS_WORDS: dict[int, str] = {
+    401: "unauthorised: the key was not accepted",
+    402: "budget exhausted: the target's account has no money left",
+    403: "unauthorised: the key may not use this model",
+    429: "rate limited",
+}
+
+
 def _failure_words(failure: Failure) -> str:
+    if failure.kind is FailureKind.HTTP_STATUS and failure.code in _STATUS_WORDS:
+        return f"{_STATUS_WORDS[failure.code]} ({failure.code})"
     words = _FAILURE_WORDS[failure.kind]
     return f"{words} {failure.code}" if failure.code else words
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 from monitor.canaries import Echo, echo
 from monitor.checks.base import Check, Needs, failed, passed, skipped
@@ -22,9 +23,38 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [_refused(exchange, side)]
     if not exchange.whole:
         return [skipped(CODE, exchange, "no answer: this side of the limit is not probed")]
-    if side == "over":
-        return [_answered_over(exchange)]
-    return [_answered_under(exchange, history)]
+    read = _read_as(exchange)
+    if history.weak_model and read is not Read.WHOLE:
+        # A model that forgets by itself cannot tell us what it was given.
+        read = Read.UNCLEAR
+    return [_answered_over(exchange, read) if side == "over" else _answered_under(exchange, read)]
+
+
+class Read(StrEnum):
+    """How much of the prompt an answer shows."""
+
+    WHOLE = "answered"
+    TRUNCATED = "truncated"
+    REPLACED = "replaced"
+    UNCLEAR = "unclear"
+
+
+def _read_as(exchange: Exchange) -> Read:
+    """Say what the answer shows of the prompt.
+
+    Nothing of it at all: the model read something else. The end known, where nonce and question
+    stand, and an earlier needle lost: the front was cut. A lost end alone shows neither.
+    """
+    text = exchange.response.answer() if exchange.response else ""
+    nonce = exchange.expectation.nonce
+    knows_nonce = nonce is not None and echo(text, nonce) is not Echo.ABSENT
+    lost = lost_places(exchange)
+    if not lost:
+        return Read.WHOLE
+    if not knows_nonce and len(lost) == len(exchange.expectation.needles):
+        return Read.REPLACED
+    knows_end = knows_nonce or "tail" not in lost
+    return Read.TRUNCATED if knows_end and lost != ["tail"] else Read.UNCLEAR
 
 
 def _refused(exchange: Exchange, side: str) -> Signal:
@@ -33,48 +63,27 @@ def _refused(exchange: Exchange, side: str) -> Signal:
     return failed(CODE, exchange, "refused_early", f"refused below the limit {_place(exchange)}")
 
 
-def _answered_over(exchange: Exchange) -> Signal:
+def _answered_over(exchange: Exchange, read: Read) -> Signal:
     expectation, where = exchange.expectation, _place(exchange)
-    what = _content(exchange)
-    if expectation.truncation_accepted and what != "replaced":
-        return passed(
-            CODE, exchange, f"{what} above the limit {where}, as the configuration accepts"
-        )
-    if what == "truncated":
+    if expectation.truncation_accepted and read is not Read.REPLACED:
+        return passed(CODE, exchange, f"{read} above the limit {where}: accepted as configured")
+    if read is Read.TRUNCATED:
         return failed(CODE, exchange, "truncated", f"shortened in silence above the limit {where}")
-    if what == "replaced":
+    if read is Read.REPLACED:
         return failed(CODE, exchange, "replaced", f"answered from something else {where}")
     source = "configured" if expectation.limit_source == "config" else "advertised"
     return failed(CODE, exchange, f"answered_over_{source}", f"answered above the limit {where}")
 
 
-def _answered_under(exchange: Exchange, history: History) -> Signal:
-    what, where = _content(exchange), _place(exchange)
-    if what == "answered":
+def _answered_under(exchange: Exchange, read: Read) -> Signal:
+    where = _place(exchange)
+    if read is Read.WHOLE:
         return passed(CODE, exchange, f"read whole {where}")
-    if history.weak_model:
-        return skipped(CODE, exchange, "the model is too weak to tell what it read")
-    if what == "truncated":
+    if read is Read.UNCLEAR:
+        return skipped(CODE, exchange, f"the answer does not show what was read {where}")
+    if read is Read.TRUNCATED:
         return failed(CODE, exchange, "truncated", f"shortened in silence below the limit {where}")
     return failed(CODE, exchange, "replaced", f"answered from something else {where}")
-
-
-def _content(exchange: Exchange) -> str:
-    """Return what the answer shows of the prompt: ``answered``, ``truncated`` or ``replaced``.
-
-    Nothing of the prompt at all means the model read something else. The end of the prompt holds
-    the question, so an answer that knows it but lost an earlier part was cut at the front.
-    """
-    text = exchange.response.answer() if exchange.response else ""
-    nonce = exchange.expectation.nonce
-    knows_end = nonce is not None and echo(text, nonce) is not Echo.ABSENT
-    lost = lost_places(exchange)
-    if not lost and knows_end:
-        return "answered"
-    places = len(exchange.expectation.needles)
-    if not knows_end and len(lost) == places:
-        return "replaced"
-    return "truncated"
 
 
 def _place(exchange: Exchange) -> str:

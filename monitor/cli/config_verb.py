@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_format
-from datetime import UTC, datetime
 
 import typer
 
@@ -11,6 +10,7 @@ from monitor.app import read_config
 from monitor.cli.config_commands import Report, config_check, config_show
 from monitor.cli.estimate import day_estimate
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
+from monitor.clock import SystemClock
 
 app = typer.Typer(
     add_completion=False,
@@ -24,7 +24,7 @@ app = typer.Typer(
 def check(config: ConfigOption = DEFAULT_CONFIG, json: JsonOption = None) -> int:
     """Say whether the file is well, what a day costs, and what it cannot prove."""
     settings = read_config(str(config))
-    today = datetime.now(UTC).date()
+    today = SystemClock().now().date()
     return tell(config_check(settings, today=today, estimate=day_estimate), json)
 
 

@@ -109,7 +109,9 @@ class Defaults(Section):
         description="Share of tolerated failures `check` accepts without a calibration.",
     )
     objective_percent: Percent = Field(
-        default=99.9, alias="objective", description="Share of exchanges that must be good."
+        default=99.9,
+        alias="objective",
+        description="Share of exchanges that must be good; not used yet.",
     )
     daily_budget: Budget = Field(
         default_factory=lambda: Budget(tokens=DAILY_TOKENS),

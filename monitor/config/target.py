@@ -178,7 +178,7 @@ class ProbeEntry(Section):
 
     name: ProbeName = Field(description="A probe's name.", examples=["burst"])
     params: dict[str, Any] = Field(
-        default_factory=dict, description="The probe's own parameters; see `davylamp plan`."
+        default_factory=dict, description="The probe's own parameters; see docs/probes.md."
     )
     disabled: Flag = Field(default=False, description="Keep the entry, run nothing.")
     interval_seconds: Duration | None = Field(

@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MISSED, JobExecutionEvent
+from apscheduler.events import (
+    EVENT_JOB_ERROR,
+    EVENT_JOB_MISSED,
+    EVENT_JOB_SUBMITTED,
+    JobExecutionEvent,
+    JobSubmissionEvent,
+)
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.schedulers.base import STATE_RUNNING
 from apscheduler.triggers.interval import IntervalTrigger
@@ -23,9 +29,11 @@ from apscheduler.triggers.interval import IntervalTrigger
 from monitor.app import Installation, choices_of, initialise_series
 from monitor.checking import ready
 from monitor.config import Config, Target
+from monitor.logs import crash_words
 from monitor.passes import Done
 from monitor.pipeline import LiveTarget
 from monitor.planning import NotProbed, ProbeChoice, plan_pass
+from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, TrialPlan
 
 log = logging.getLogger(__name__)
@@ -62,6 +70,7 @@ class ProbeSchedule:
                 "max_instances": 1,
             },
         )
+        self._scheduler.add_listener(self._submitted, EVENT_JOB_SUBMITTED)
         self._scheduler.add_listener(self._noticed, EVENT_JOB_ERROR | EVENT_JOB_MISSED)
         self._running = 0
 
@@ -111,14 +120,13 @@ class ProbeSchedule:
         return known[1]
 
     async def _run(self, turn: Turn) -> None:
-        started = self._installation.clock.now()
         self._running += 1
         try:
-            await self._send_next(turn, started)
+            await self._send_next(turn)
         finally:
             self._running -= 1
 
-    async def _send_next(self, turn: Turn, started: datetime) -> None:
+    async def _send_next(self, turn: Turn) -> None:
         installation, name = self._installation, turn.target.name
         live = await self._ready(turn.target)
         if not turn.waiting:
@@ -131,8 +139,6 @@ class ProbeSchedule:
         step = await installation.runner.step(live, trial, seed=self._rng.getrandbits(64))
         if not isinstance(step, Done):
             self._note_gaps(name, turn.choice.name, (step,))
-        lag = (installation.clock.now() - started).total_seconds()
-        log.debug("ran %s on %s in %.1f s", trial.probe, name, lag)
 
     def _note_gaps(self, target: str, probe: str, gaps: tuple[NotProbed, ...]) -> None:
         self._gaps[target, probe] = gaps
@@ -141,15 +147,23 @@ class ProbeSchedule:
             target, [(gap.probe, gap.stratum, gap.code) for gap in every]
         )
 
+    def _submitted(self, event: JobSubmissionEvent) -> None:
+        self._note_lag(event.job_id, event.scheduled_run_times[-1])
+
+    def _note_lag(self, job_id: str, due: datetime) -> float:
+        target = job_id.partition("/")[0]
+        late = (self._installation.clock.now() - due).total_seconds()
+        if target in self._installation.targets:
+            self._installation.counters.set_schedule_lag(target, late)
+        return late
+
     def _noticed(self, event: JobExecutionEvent) -> None:
         """A run that was missed or crashed is a recorded fact, never silence."""
-        target = event.job_id.partition("/")[0]
         if event.code == EVENT_JOB_MISSED:
-            late = (self._installation.clock.now() - event.scheduled_run_time).total_seconds()
-            self._installation.counters.set_schedule_lag(target, late)
+            late = self._note_lag(event.job_id, event.scheduled_run_time)
             log.warning("missed a run of %s, %.0f s late", event.job_id, late)
         else:
-            log.error("a run of %s crashed", event.job_id, exc_info=event.exception)
+            log.error("a run of %s crashed: %s", event.job_id, crash_words(event.exception))
 
     @property
     def running(self) -> bool:
@@ -184,8 +198,8 @@ def probe_interval(
     settings = config.for_target(target)
     if any(trial.budget is BudgetKind.BOUNDARY for trial in trials):
         return affordable_interval(interval, trials, settings.boundary.tokens)
-    sharers = max(1, len(choices_of(config, target)) - 1)
-    return affordable_interval(interval, trials, settings.daily.tokens / sharers)
+    sharers = [c for c in choices_of(config, target) if not PROBES[c.name].at_limits]
+    return affordable_interval(interval, trials, settings.daily.tokens / max(1, len(sharers)))
 
 
 def affordable_interval(

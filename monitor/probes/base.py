@@ -133,14 +133,14 @@ Runner = Callable[[TrialPlan, Session], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """A plug: how to plan and run one shape. ``gentle`` shapes may run in production."""
+    """A plug: how to plan and run one shape. Probes ``at_limits`` spend the boundary budget."""
 
     name: str
     shape: str
     params: type[ProbeParams]
     plan: Planner
     run: Runner
-    gentle: bool = True
+    at_limits: bool = False
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 

@@ -210,7 +210,6 @@ PROBE = Probe(
     params=Params,
     plan=plan,
     run=run,
-    # Long prefills hold back other people's requests.
-    gentle=False,
+    at_limits=True,
     presets={"quick": {}, "standard": {"rounds": 2}, "deep": {"rounds": 4}},
 )

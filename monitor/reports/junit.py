@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from xml.etree import ElementTree as ET
 
+from monitor.model import VerdictClass
 from monitor.reports.check import CheckReport, TargetReport, TrialReport
 from monitor.reports.terminal import printable
 
@@ -17,6 +18,13 @@ def junit_xml(report: CheckReport) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True)
 
 
+def _fails(trial: TrialReport, target: TargetReport) -> bool:
+    """True for what makes the check fail: a tolerated wrong answer alone does not."""
+    if trial.outcome != "bad":
+        return False
+    return trial.verdict_class != VerdictClass.WRONG.label or target.answers.exceeded
+
+
 def _suite(root: ET.Element, target: TargetReport) -> None:
     suite = ET.SubElement(root, "testsuite", name=printable(target.target))
     strata: dict[tuple[str, str], list[TrialReport]] = defaultdict(list)
@@ -27,10 +35,10 @@ def _suite(root: ET.Element, target: TargetReport) -> None:
         case = ET.SubElement(suite, "testcase", classname=probe, name=stratum)
         worst = min(trials, key=lambda t: ("bad", "error", "invalid", "good").index(t.outcome))
         text = printable(f"{worst.reason} (trial {worst.trial})")
-        if worst.outcome == "bad":
+        if _fails(worst, target):
             failures += 1
             ET.SubElement(case, "failure", type=worst.verdict_class, message=text)
-        elif worst.outcome != "good":
+        elif worst.outcome in ("error", "invalid"):
             errors += 1
             ET.SubElement(case, "error", type=worst.outcome, message=text)
     for entry in target.not_probed:

@@ -17,7 +17,12 @@ from tests.architecture.pages import COMMAND, DOCS, PAGES
 from tests.architecture.source import ROOT
 
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-WRITTEN = [*sorted(DOCS.rglob("*.md")), ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+WRITTEN = [
+    *sorted(DOCS.rglob("*.md")),
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "README.md",
+]
 
 
 @pytest.mark.parametrize("name", PAGES)

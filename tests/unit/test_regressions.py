@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from monitor.history import History
 from monitor.model import (
+    Exchange,
     Fact,
     Failure,
     FailureKind,
@@ -341,3 +344,51 @@ def test_parts_of_one_owner_add_up_over_answers_but_the_same_part_counts_once() 
 def test_cached_tokens_reported_beside_the_prompts_are_no_placeholder() -> None:
     beside = an_exchange(FILLER, "ok", usage={"input_tokens": 40, "cached_tokens": 4200})
     assert Bench().judge(beside).outcome is Outcome.GOOD
+
+
+def at_the_limit(bench: Bench, kept: str, *, nonce_kept: bool, **fields: object) -> Exchange:
+    """Return an exchange at a limit whose answer kept some of head, middle and tail."""
+    nonce = bench.mint("tenant-b")
+    needles = tuple(
+        Needle(place=place, text=bench.mint("tenant-b")) for place in ("head", "middle", "tail")
+    )
+    said = [needle.text for needle in needles if needle.place[0] in kept]
+    prompt = " ".join([*(needle.text for needle in needles), nonce, FILLER])
+    expectation = {"boundary": "under", "limit_tokens": 8192, "size_tokens": 4900}
+    return an_exchange(
+        prompt,
+        "\n".join([*said, nonce if nonce_kept else "", "the station"]),
+        nonce=nonce,
+        needles=needles,
+        size_error_tokens=500,
+        **(expectation | fields),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "nonce_kept", "side", "found"),
+    [
+        ("hmt", True, "under", None),
+        ("hmt", False, "under", None),
+        ("hm", True, "under", None),
+        ("hm", False, "under", None),
+        ("mt", True, "under", "truncated"),
+        ("t", False, "under", "truncated"),
+        ("", True, "under", "truncated"),
+        ("", False, "under", "replaced"),
+        ("hmt", True, "over", "answered_over_advertised"),
+        ("hm", True, "over", "answered_over_advertised"),
+        ("t", True, "over", "truncated"),
+        ("", False, "over", "replaced"),
+    ],
+)
+def test_what_an_answer_at_a_limit_shows(kept, nonce_kept, side, found) -> None:
+    bench = Bench()
+    exchange = at_the_limit(
+        bench, kept, nonce_kept=nonce_kept, boundary=side, limit_source="v1_models.max_model_len"
+    )
+    seen = {variant for code, variant in failures(bench.judge(exchange)) if code == "BOUNDARY"}
+    assert seen == ({found} if found else set())
+    weak = replace(bench.history, weak_model=True)
+    tolerant = {v for c, v in failures(bench.judge(exchange, history=weak)) if c == "BOUNDARY"}
+    assert tolerant == ({"answered_over_advertised"} if side == "over" else set())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.architecture.pages import cli, schema, signals
+from tests.architecture.pages import cli, probes, schema, signals
 
 DOCS = Path(__file__).parents[3] / "docs"
 COMMAND = "python -m tests.architecture.pages"
@@ -11,5 +11,6 @@ COMMAND = "python -m tests.architecture.pages"
 PAGES: Mapping[str, Callable[[], str]] = {
     "signals.md": signals.page,
     "cli.md": cli.page,
+    "probes.md": probes.page,
     "check-report.schema.json": schema.page,
 }
