@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from monitor.canaries import Echo, echo
 from monitor.checks.base import Check, Needs, failed, passed, skipped
-from monitor.checks.needle import lost_places
+from monitor.checks.needle import lost_places, recalls_short_prompts
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -24,9 +24,9 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if not exchange.whole:
         return [skipped(CODE, exchange, "no answer: this side of the limit is not probed")]
     read = _read_as(exchange)
-    if history.weak_model and read is not Read.WHOLE:
+    if history.weak_model or not recalls_short_prompts(trial, exchange):
         # A model that forgets by itself cannot tell us what it was given.
-        read = Read.UNCLEAR
+        read = read if read is Read.WHOLE else Read.UNCLEAR
     return [_answered_over(exchange, read) if side == "over" else _answered_under(exchange, read)]
 
 

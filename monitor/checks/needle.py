@@ -15,7 +15,8 @@ CODE = "NEEDLE"
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Fail hard if an earlier part is lost while the tail is kept: the prompt was not read whole.
 
-    A model whose tolerance says it is weak forgets needles by itself, so there it is tolerated.
+    Tolerated where the model may forget by itself: its tolerance says it is weak, or not even a
+    short prompt of the same trial had all its needles recalled.
     """
     if not exchange.expectation.needles:
         return [skipped(CODE, exchange, "no needle was planted")]
@@ -25,9 +26,20 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if not lost:
         return [passed(CODE, exchange, "every needle was recalled")]
     explanation = f"lost: {', '.join(lost)} of {len(exchange.expectation.needles)} needles"
-    if "tail" not in lost and not history.weak_model:
+    if "tail" not in lost and not history.weak_model and recalls_short_prompts(trial, exchange):
         return [failed(CODE, exchange, "front_lost", explanation)]
     return [failed(CODE, exchange, "lost", explanation)]
+
+
+def recalls_short_prompts(trial: Trial, exchange: Exchange) -> bool:
+    """True unless shorter prompts of the trial show that the model forgets needles anyway."""
+    size = len(exchange.request.text())
+    shorter = [
+        other
+        for other in trial.exchanges
+        if other.whole and other.expectation.needles and len(other.request.text()) < size
+    ]
+    return not shorter or any(not lost_places(other) for other in shorter)
 
 
 def lost_places(exchange: Exchange) -> list[str]:

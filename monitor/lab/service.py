@@ -137,7 +137,9 @@ class Service:
     def _job(self, request: ChatRequest, number: int) -> Job:
         prompt = render(self.steps.template(request.chat), self.tokenizer)
         size, context = len(prompt.tokens), self.settings.context_tokens
-        refusal = refused_at_the_door(size, request.max_new_tokens, context)
+        refusal = None
+        if not (request.stream and self.steps.refuse_in_stream):
+            refusal = refused_at_the_door(size, request.max_new_tokens, context)
         if refusal:
             raise RefusedError(refusal)
         limit = request.max_new_tokens or self.settings.default_max_new_tokens

@@ -156,7 +156,7 @@ def stratum(
     return f"{length}/c{concurrency}/{cache}/{transport}/{tenants}"
 
 
-def transport_of(stream: bool) -> str:
+def transport_of(*, stream: bool) -> str:
     """Return the transport axis of a stratum."""
     return "stream" if stream else "plain"
 

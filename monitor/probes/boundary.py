@@ -28,6 +28,7 @@ from monitor.probes.base import (
     TokenLimit,
     TrialPlan,
     stratum,
+    transport_of,
 )
 
 OUTPUT_TOKENS = 128
@@ -64,20 +65,24 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
             )
         ]
     return [
-        _plan_side(target, limit, side, rng)
-        for _ in range(params.rounds)
+        _plan_side(target, limit, side, rng, stream=(number % 2 == 0) == (side == "over"))
+        for number in range(params.rounds)
         for limit in sorted(target.limits, key=lambda limit: limit.tokens)
         for side in params.sides
     ]
 
 
 def _plan_side(
-    target: TargetView, limit: TokenLimit, side: str, rng: Random
+    target: TargetView, limit: TokenLimit, side: str, rng: Random, *, stream: bool
 ) -> TrialPlan | Impossible:
     victims = target.victims() or target.tenants
     victim = rng.choice(victims)
     others = [donor for donor in target.donors() if donor.name != victim.name]
-    cell = stratum(length=f"{side}-{limit.tokens}", tenants="pair" if others else "one")
+    cell = stratum(
+        length=f"{side}-{limit.tokens}",
+        transport=transport_of(stream=stream),
+        tenants="pair" if others else "one",
+    )
     if limit.tokens < _SMALLEST_LIMIT_TOKENS:
         reason = f"a limit of {limit.tokens} tokens leaves no room for needles and filler"
         return Impossible(probe=PROBE.name, stratum=cell, reason=reason)
@@ -102,6 +107,7 @@ def _plan_side(
         arguments={
             "limit": limit,
             "side": side,
+            "stream": stream,
             "victim": victim,
             "donor": rng.choice(others) if others else victim,
         },
@@ -138,9 +144,9 @@ async def _template_tokens(session: Session, donation: Exchange) -> int | None:
     reported = donation.response.usage.input_tokens if donation.response else None
     tenant = next(t for t in session.target.tenants if t.name == donation.tenant)
     counted = await session.count_tokens(donation.request.text(), tenant)
-    if reported is None or counted is None or reported < counted:
+    if reported is None or counted is None:
         return None
-    return reported - counted
+    return max(0, reported - counted)
 
 
 async def _donate(tenant: TenantView, session: Session, blocks: int) -> Exchange:
@@ -172,7 +178,8 @@ async def _stand(
         boundary=side,
         truncation_accepted=session.target.truncation_accepted and side == "over",
     )
-    return await draft.ask(_request(content, session.target), expectation)
+    request = _request(content, session.target, stream=plan.arguments["stream"])
+    return await draft.ask(request, expectation)
 
 
 def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> int:
@@ -197,8 +204,9 @@ def _long_text(draft: Draft, sentences: int) -> tuple[str, Expectation]:
     return with_needles(sentences, lines) + question, Expectation(nonce=nonce, needles=needles)
 
 
-def _request(content: str, target: TargetView) -> Request:
+def _request(content: str, target: TargetView, *, stream: bool = False) -> Request:
     return Request(
+        stream=stream,
         messages=(Message(role="user", content=content),),
         max_output_tokens=max(OUTPUT_TOKENS, target.min_output_tokens),
     )

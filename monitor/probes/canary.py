@@ -40,7 +40,7 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
             TrialPlan(
                 probe=PROBE.name,
                 shape=PROBE.shape,
-                stratum=stratum(transport=transport_of(stream)),
+                stratum=stratum(transport=transport_of(stream=stream)),
                 purpose="a fresh code comes back, and its own task is answered",
                 price=Price(refused_tokens=tokens, answered_tokens=tokens),
                 arguments={"tenant": tenant, "stream": stream, "task": number // 2 % 2},

@@ -121,10 +121,9 @@ NULLS = (
     ),
     Mechanism(
         name="in_stream_refusal",
-        sentence="In streams, the scheduler's refusal comes as an error event after the 200.",
+        sentence="In streams, the refusal of a long prompt comes as an error event after the 200.",
         install=_in_stream,
         null=True,
-        settings={"prefill_share": 0.65},
     ),
     Mechanism(
         name="nondeterminism",
