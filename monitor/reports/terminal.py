@@ -38,8 +38,8 @@ def render_target(target: TargetReport) -> Iterator[str]:
     yield f"{target.target}  {target.model}  {target.verdict.upper()}"
     yield _line("HTTP", http_words(target.http))
     yield _line("ANSWERS", answers_words(target.answers))
-    for found in target.found:
-        yield from _found(found)
+    for same in _alike(target.found):
+        yield from _found(same)
     for finding in target.open_findings:
         since = f"{finding.first_seen:%Y-%m-%d %H:%M} UTC"
         yield _line(
@@ -82,19 +82,29 @@ def answers_words(answers: AnswersReport) -> str:
     return f"{answers.wrong} of {answers.valid} wrong{proven} ({stand})"
 
 
-def _found(found: FoundReport) -> Iterator[str]:
-    times = "" if found.exchanges == 1 else f" ({found.exchanges} exchanges)"
-    yield _line(found.verdict_class, f"{found.words}{times}")
-    yield _line("", f"{found.probe} {found.stratum}")
-    details = [
-        _evidence(found),
-        _size(found),
-        f"HTTP {found.http_status}" if found.http_status else "",
-        f"request id {found.request_id}" if found.request_id else "",
-        f"trial {found.trial}",
-        f"finding {found.finding}" if found.finding else "",
-    ]
-    yield _line("", ", ".join(detail for detail in details if detail))
+def _alike(found: list[FoundReport]) -> list[list[FoundReport]]:
+    """Put what differs only in place together, in the order it came: worst first."""
+    groups: dict[tuple[str, str], list[FoundReport]] = {}
+    for entry in found:
+        groups.setdefault((entry.verdict_class, entry.words), []).append(entry)
+    return list(groups.values())
+
+
+def _found(same: list[FoundReport]) -> Iterator[str]:
+    first, times = same[0], sum(entry.exchanges for entry in same)
+    count = "" if times == 1 else f" ({times} exchanges)"
+    yield _line(first.verdict_class, f"{first.words}{count}")
+    for entry in same:
+        details = [
+            _evidence(entry),
+            _size(entry),
+            f"HTTP {entry.http_status}" if entry.http_status else "",
+            f"request id {entry.request_id}" if entry.request_id else "",
+            f"trial {entry.trial}",
+            f"finding {entry.finding}" if entry.finding else "",
+        ]
+        yield _line("", f"{entry.probe} {entry.stratum}")
+        yield _line("", f"  {', '.join(detail for detail in details if detail)}")
 
 
 def _evidence(found: FoundReport) -> str:
