@@ -118,7 +118,8 @@ class Installation:
         done = subprocess.run(
             reading, capture_output=True, timeout=COMMAND_SECONDS, cwd=ROOT, check=True
         )
-        return json.loads(done.stdout)
+        rows: dict[str, list[list[Any]]] = json.loads(done.stdout)
+        return rows
 
     def store_bytes(self) -> bytes:
         """Return every byte of the store's files."""

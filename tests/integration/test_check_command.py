@@ -161,7 +161,8 @@ def test_a_wrong_key_is_an_error_with_its_reason(healthy_lab: Endpoint, tmp_path
     run = installation.check("--profile", "quick")
     assert run.exit_code == 3, run.output
     assert set(run.target.http.codes) == {"401"}
-    assert {e.reason for t in run.target.trials for e in t.exchanges} == {"an error status 401"}
+    (reason,) = {e.reason for t in run.target.trials for e in t.exchanges}
+    assert "401" in reason
     assert_absent(NEVER_KEY, installation, run.stdout + run.stderr)
 
 
