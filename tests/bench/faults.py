@@ -58,8 +58,6 @@ prompts differ from run to run; classes do not.
 NOT_REACHED = """
 - **Truncation in the middle of the range.** Only sizes around declared and discovered limits are
   asked. A cut far below every known limit shows where a probe happens to be longer than it.
-- **Refusals inside a stream at the limit.** The boundary prompts are not streamed, so
-  `in_stream_refusal` is silent without having been asked; tests of the wire cover it.
 - **Faults that need load.** Bursts have two members. A fault that needs a fuller batch or pool, or
   preemption, is not provoked.
 - **Rare faults.** A pass of the quick profile sends few exchanges: what strikes one in a hundred is

@@ -66,7 +66,7 @@ def test_json_and_junit_go_to_files(leaking: Installation) -> None:
     assert run.exit_code == 1
     assert "LEAK" in run.stdout
     assert '"schema_version"' in json.read_text("utf-8")
-    (suite,) = ET.parse(junit).getroot().iter("testsuite")  # noqa: S314 - our own file
+    (suite,) = ET.parse(junit).getroot().iter("testsuite")
     failures = list(suite.iter("failure"))
     assert "LEAK" in {failure.get("type") for failure in failures}
     assert int(suite.get("failures", 0)) == len(failures)
