@@ -63,6 +63,7 @@ def demo(
         report, codes = asyncio.run(_watch(config))
     for line in render(report):
         typer.echo(line)
+    typer.echo(printable(_story(report)))
     typer.echo(_closing(report, config, healthy=healthy))
     shown = _shown(report, codes, healthy=healthy)
     if not shown:
@@ -185,6 +186,19 @@ def _answer(exchange: Exchange, judged: ExchangeVerdict, step: Step) -> str:
     place = f"{step.plan.probe} {exchange.part.value}"
     label = judged.verdict_class.label
     return f"{place:<18}{judged.outcome.value if label == 'none' else label}: {judged.reason}"
+
+
+def _story(report: CheckReport) -> str:
+    """Return in one sentence what HTTP saw and what the answers carried."""
+    leaks = [f for t in report.targets for f in t.found if f.verdict_class == "LEAK"]
+    if not leaks:
+        return "HTTP saw nothing wrong, and neither did the answers."
+    leak = leaks[0]
+    return (
+        f"HTTP saw a {leak.http_status}. The answer carried text of {leak.owner_tenant} to "
+        f"{leak.tenant}, at {leak.size_tokens} tokens: below the {leak.limit_tokens} that are "
+        "advertised, above what the prefill pool holds, where a 400 was due."
+    )
 
 
 def _closing(report: CheckReport, config: Path, *, healthy: bool) -> str:
