@@ -95,16 +95,21 @@ def _found(same: list[FoundReport]) -> Iterator[str]:
     count = "" if times == 1 else f" ({times} exchanges)"
     yield _line(first.verdict_class, f"{first.words}{count}")
     for entry in same:
-        details = [
-            _evidence(entry),
-            _size(entry),
+        yield _line("", f"{entry.probe} {entry.stratum}")
+        yield from _details(_evidence(entry), _size(entry))
+        yield from _details(
             f"HTTP {entry.http_status}" if entry.http_status else "",
             f"request id {entry.request_id}" if entry.request_id else "",
-            f"trial {entry.trial}",
-            f"finding {entry.finding}" if entry.finding else "",
-        ]
-        yield _line("", f"{entry.probe} {entry.stratum}")
-        yield _line("", f"  {', '.join(detail for detail in details if detail)}")
+        )
+        yield from _details(
+            f"trial {entry.trial}", f"finding {entry.finding}" if entry.finding else ""
+        )
+
+
+def _details(*details: str) -> Iterator[str]:
+    said = ", ".join(detail for detail in details if detail)
+    if said:
+        yield _line("", f"  {said}")
 
 
 def _evidence(found: FoundReport) -> str:
