@@ -214,7 +214,7 @@ def lab(*arguments: str, seed: int = 7) -> Iterator[Endpoint]:
 @contextlib.contextmanager
 def labs(arguments: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Endpoint]]:
     """Serve a lab for each name while entered, all started at once."""
-    command = [sys.executable, "-m", "monitor.lab", "--port", "0"]
+    command = [sys.executable, "-m", "monitor.lab", "--port", "0", "--seed", "7"]
     with contextlib.ExitStack() as stack:
         started = {
             name: stack.enter_context(process([*command, *more]))
