@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import cycle, islice
+from random import Random
 
 SENTENCES = (
     "The morning train left the old station on time.",
@@ -93,11 +94,15 @@ def filler(sentences: int) -> list[str]:
     return list(islice(cycle(SENTENCES), sentences))
 
 
-def with_needles(sentences: int, needles: list[str]) -> str:
-    """Return filler with one needle at 1 %, the middle, and 99 % (evenly between if more)."""
+def with_needles(sentences: int, needles: list[str], rng: Random) -> str:
+    """Return filler with the first needle near its start, the last near its end, others between.
+
+    Where between is drawn anew each time, so that a part left out is found sooner or later.
+    """
     lines = filler(sentences)
-    last = len(needles) - 1
-    for place in range(last, -1, -1):
-        share = 0.01 + 0.98 * (place / last if last else 0.5)
-        lines.insert(round(share * sentences), needles[place])
+    between = sorted(rng.uniform(0.1, 0.9) for _ in needles[1:-1])
+    ends = [rng.uniform(0.97, 0.995)] if len(needles) > 1 else []
+    shares = [rng.uniform(0.005, 0.03), *between, *ends]
+    for needle, share in reversed(list(zip(needles, shares, strict=True))):
+        lines.insert(round(share * sentences), needle)
     return "\n".join(" ".join(lines[i : i + 8]) for i in range(0, len(lines), 8))

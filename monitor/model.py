@@ -101,8 +101,8 @@ class Usage:
 class Response:
     """A whole or partial answer. ``text`` is hostile input: never render or execute it.
 
-    ``other_text`` is what stood in choices nobody asked for, or in an error page: no answer, but
-    searched for other tenants' text like one.
+    ``other_text`` is all that came back, as it came: error pages, unknown fields, headers. It is
+    no answer, but it is searched for other tenants' text like one.
     """
 
     text: str

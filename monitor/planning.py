@@ -119,7 +119,7 @@ def too_dear(plan: TrialPlan) -> NotProbed:
 
 def unanswered(plan: TrialPlan) -> NotProbed:
     """Return the record of a boundary stratum that never got an answer."""
-    reason = "asked, but no answer and no refusal ever came"
+    reason = "asked, but no answer came, nor a refusal that was recognised as one"
     return _gap(plan, NotProbedCode.NO_ANSWER, reason)
 
 

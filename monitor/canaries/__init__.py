@@ -4,7 +4,7 @@ from monitor.canaries.evidence import LEAK_BITS, MatchKind, PartialEvidence, acc
 from monitor.canaries.keys import InstallationKey
 from monitor.canaries.mint import Minter
 from monitor.canaries.registry import MarkerRegistry
-from monitor.canaries.scan import Echo, Match, Scan, echo, scan_answer
+from monitor.canaries.scan import Echo, Match, Scan, echo, is_code, scan_answer
 
 __all__ = [
     "LEAK_BITS",
@@ -18,6 +18,7 @@ __all__ = [
     "Scan",
     "accumulate",
     "echo",
+    "is_code",
     "net_bits",
     "scan_answer",
 ]

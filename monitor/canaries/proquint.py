@@ -23,8 +23,8 @@ MAX_SEPARATOR_CHARACTERS = 6
 _C, _V = f"[{CONSONANTS}]", f"[{VOWELS}]"
 _GROUP = re.compile(f"{_C}{_V}{_C}{_V}{_C}")
 _GLUED = re.compile(f"(?:{_C}{_V}{_C}{_V}{_C})+")
-# An escaped line break is a separator, not letters: models answer inside JSON strings too.
-_RUN = re.compile(r"\\[nrt]|[a-z0-9]+")
+# Escapes are separators, not letters: models answer inside JSON strings and URLs too.
+_RUN = re.compile(r"\\u[0-9a-f]{4}|\\[nrt]|%[0-9a-f]{2}|[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def chains(text: str) -> list[list[Group]]:
     found: list[list[Group]] = []
     last_end = -MAX_SEPARATOR_CHARACTERS - 1
     for run in _RUN.finditer(folded):
-        if run.group().startswith("\\"):
+        if run.group()[0] in "\\%":
             continue
         if not _GLUED.fullmatch(run.group()) or run.group() in words:
             last_end = -MAX_SEPARATOR_CHARACTERS - 1

@@ -55,6 +55,12 @@ class Scan:
     near_own: tuple[tuple[int, int], ...]
 
 
+def is_code(text: str) -> bool:
+    """True if ``text`` is written like a whole marker."""
+    groups = [group.letters for chain in chains(text) for group in chain]
+    return len(groups) == GROUPS_PER_MARKER and "-".join(groups) == text
+
+
 def echo(answer: str, nonce: str) -> Echo:
     """Say how ``nonce`` came back in ``answer``."""
     wanted = tuple(nonce.split("-"))

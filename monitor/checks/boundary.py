@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -12,6 +13,17 @@ from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
 CODE = "BOUNDARY"
+# A size whose error is a larger share of it was assumed, not measured.
+SURE_SHARE = 0.1
+# Shorter texts say too little about what was read.
+FLUENT_CHARACTERS = 20
+# Where an answer says, if it does, that there will be none: refusals, excuses, errors as text.
+DECLINING_CHARACTERS = 200
+_DECLINES = re.compile(
+    r"\b(?:sorry|apolog|cannot|can't|can not|can\u2019t|unable|not able|won't|too long|too large"
+    r"|error|exceed|try again|no access)|抱歉|对不起|无法|不能|过长|超出|错误",
+    re.IGNORECASE,
+)
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -40,27 +52,49 @@ class Read(StrEnum):
 
 
 def _read_as(exchange: Exchange) -> Read:
-    """Say what the answer shows of the prompt.
+    """Say what the answer shows of the prompt, on positive evidence only.
 
-    Nothing of it at all: the model read something else. The end known, where nonce and question
-    stand, and an earlier needle lost: the front was cut. A lost end alone shows neither.
+    The tail recalled and the head lost, in an answer that came to its end: the front was cut.
+    Nothing of the prompt in a fluent answer: the model read something else. An empty, cut or
+    declining answer, or one that repeats the code and no more, shows neither.
     """
-    text = exchange.response.answer() if exchange.response else ""
-    nonce = exchange.expectation.nonce
-    knows_nonce = nonce is not None and echo(text, nonce) is not Echo.ABSENT
+    response, nonce = exchange.response, exchange.expectation.nonce
+    if response is None:
+        return Read.UNCLEAR
     lost = lost_places(exchange)
     if not lost:
         return Read.WHOLE
-    if not knows_nonce and len(lost) == len(exchange.expectation.needles):
-        return Read.REPLACED
-    knows_end = knows_nonce or "tail" not in lost
-    return Read.TRUNCATED if knows_end and lost != ["tail"] else Read.UNCLEAR
+    if response.finish_reason != "stop":
+        return Read.UNCLEAR
+    if "head" in lost and "tail" not in lost:
+        return Read.TRUNCATED
+    text = response.answer().strip()
+    nothing = nonce is not None and echo(text, nonce) is Echo.ABSENT
+    everything_lost = len(lost) == len(exchange.expectation.needles)
+    fluent = len(text) >= FLUENT_CHARACTERS and not _DECLINES.search(text[:DECLINING_CHARACTERS])
+    return Read.REPLACED if nothing and everything_lost and fluent else Read.UNCLEAR
 
 
 def _refused(exchange: Exchange, side: str) -> Signal:
     if side == "over":
         return passed(CODE, exchange, "refused, as it must be")
+    if not _surely_below(exchange):
+        return skipped(CODE, exchange, f"refused, but its size is not sure {_place(exchange)}")
     return failed(CODE, exchange, "refused_early", f"refused below the limit {_place(exchange)}")
+
+
+def _surely_below(exchange: Exchange) -> bool:
+    """True if a refused prompt was shorter than its limit beyond doubt.
+
+    The refusal's own count is believed first, then a measured size; never an assumed one.
+    """
+    expectation, failure = exchange.expectation, exchange.failure
+    limit = expectation.limit_tokens or 0
+    counted = failure.prompt_tokens if failure else None
+    if counted is not None:
+        return counted + exchange.request.max_output_tokens < limit
+    size, error = expectation.size_tokens or 0, expectation.size_error_tokens
+    return error <= SURE_SHARE * size and size + error < limit
 
 
 def _answered_over(exchange: Exchange, read: Read) -> Signal:

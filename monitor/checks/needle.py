@@ -13,10 +13,11 @@ CODE = "NEEDLE"
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail hard if an earlier part is lost while the tail is kept: the prompt was not read whole.
+    """Fail hard if the head is lost while the tail is kept: the front of the prompt was not read.
 
-    Tolerated where the model may forget by itself: its tolerance says it is weak, or not even a
-    short prompt of the same trial had all its needles recalled.
+    Tolerated where only the middle is lost, which large models do by themselves in long prompts,
+    and where the model may forget by itself: its tolerance says it is weak, or not even a short
+    prompt of the same trial had all its needles recalled.
     """
     if not exchange.expectation.needles:
         return [skipped(CODE, exchange, "no needle was planted")]
@@ -26,9 +27,15 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if not lost:
         return [passed(CODE, exchange, "every needle was recalled")]
     explanation = f"lost: {', '.join(lost)} of {len(exchange.expectation.needles)} needles"
-    if "tail" not in lost and not history.weak_model and recalls_short_prompts(trial, exchange):
+    front = "head" in lost and "tail" not in lost and ended(exchange)
+    if front and not history.weak_model and recalls_short_prompts(trial, exchange):
         return [failed(CODE, exchange, "front_lost", explanation)]
     return [failed(CODE, exchange, "lost", explanation)]
+
+
+def ended(exchange: Exchange) -> bool:
+    """True if the answer came to its own end, so that what it lacks was not merely cut off."""
+    return exchange.response is not None and exchange.response.finish_reason == "stop"
 
 
 def recalls_short_prompts(trial: Trial, exchange: Exchange) -> bool:

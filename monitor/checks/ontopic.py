@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from monitor.canaries import Echo, echo, is_code
 from monitor.checks.base import Check, failed, passed, skipped
 from monitor.history import History
 from monitor.model import Exchange, Fact, Signal, Trial
+from monitor.prompts import stands_in
 
 CODE = "ONTOPIC"
 # Another member's answer proves a crossing only if it cannot well be a wrong answer of our own.
@@ -48,9 +49,13 @@ def _holds_all(text: str, other: Exchange) -> bool:
 
 
 def holds(text: str, fact: Fact) -> bool:
-    """True if one of the fact's strings stands in ``text`` as a whole word, in any case."""
+    """True if one of the fact's strings stands in ``text`` on its own, however it is written.
+
+    Codes are looked for as codes are, so a copy error, other hyphens or a line break between
+    groups do not hide one.
+    """
     return any(
-        re.search(rf"(?<![\w.]){re.escape(wanted)}(?!\w|[.,]\d)", text, re.IGNORECASE)
+        echo(text, wanted) is not Echo.ABSENT if is_code(wanted) else stands_in(text, wanted)
         for wanted in fact.any_of
     )
 

@@ -21,7 +21,7 @@ from monitor.model import Failure, FailureKind, Request, Response, Timing
 __all__ = ["OpenAIEngine", "OpenAIOptions"]
 
 _EVENT_STREAM = "text/event-stream"
-MAX_ERROR_BYTES = 64_000
+MAX_OTHER_BYTES = 256_000
 
 
 class OpenAIEngine:
@@ -51,10 +51,14 @@ class OpenAIEngine:
         )
         faults = stream.reader.faults if stream else FaultList()
         response, failure = _read(raw, stream, faults)
-        if response is not None:
-            response = replace(
-                response, headers=identity_headers(raw), protocol_faults=faults.codes()
-            )
+        response = replace(
+            response or Response(text=""),
+            headers=identity_headers(raw),
+            protocol_faults=faults.codes(),
+            other_text=_everything(raw),
+        )
+        if raw.status is None or not (response.written().strip() or failure is None or raw.body):
+            response = None
         return Reply(
             response=response,
             failure=failure,
@@ -116,7 +120,7 @@ def _read(raw: RawReply, stream: _Stream | None, faults: FaultList) -> Parsed:
     if raw.status is None:
         return None, raw.failure
     if raw.status >= 400:  # noqa: PLR2004 - HTTP's errors
-        return _error_text(raw), classify_status(raw.status, raw.body)
+        return None, classify_status(raw.status, raw.body)
     content_type = (raw.header("content-type") or "").partition(";")[0].strip().lower()
     if stream is not None and _is_event_stream(raw, stream, content_type):
         if content_type != _EVENT_STREAM:
@@ -131,10 +135,13 @@ def _read(raw: RawReply, stream: _Stream | None, faults: FaultList) -> Parsed:
     return parse_completion(raw.body, faults)
 
 
-def _error_text(raw: RawReply) -> Response | None:
-    """Return the text of an error page: no answer, but searched for other tenants' text."""
-    text = raw.body[:MAX_ERROR_BYTES].decode("utf-8", errors="replace")
-    return Response(text="", other_text=text) if text else None
+def _everything(raw: RawReply) -> str:
+    """Return all that came back as text: no answer, but searched for other tenants' text.
+
+    It holds what no parser looks at: error pages, unknown fields, further choices, headers.
+    """
+    body = raw.body[:MAX_OTHER_BYTES].decode("utf-8", errors="replace")
+    return "\n".join([body, *(value for _, value in raw.headers)])
 
 
 def _is_event_stream(raw: RawReply, stream: _Stream, content_type: str) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from monitor.engines.faults import Fault, FaultList
 from monitor.engines.json_text import NotJsonError, parse_json
 from monitor.engines.openai_fields import (
@@ -41,9 +39,7 @@ def parse_completion(body: bytes, faults: FaultList) -> Parsed:
     choice = choices[0]
     if not is_object(choice) or not is_object(choice.get("message")):
         return None, protocol_failure("the first choice has no message")
-    others = (object_at(other, "message") for other in choices[1:] if is_object(other))
-    other_text = "\n".join(read_content(other.get("content"), faults) for other in others)
-    return replace(_response(document, choice, faults), other_text=clean(other_text, faults)), None
+    return _response(document, choice, faults), None
 
 
 def protocol_failure(detail: str) -> Failure:

@@ -43,7 +43,6 @@ class StreamReader:
         self._done = False
         self._chunks = 0
         self._text = _Text()
-        self._other_text = _Text()
         self._reasoning = _Text()
         self._calls: dict[int, Fragment] = {}
         self._names: dict[str, str] = {}
@@ -113,9 +112,6 @@ class StreamReader:
         for choice in choices:
             if not is_object(choice) or choice.get("index", 0) != 0 or choice is not choices[0]:
                 self.faults.add(Fault.DUPLICATE_CHOICES)
-                if is_object(choice):
-                    delta = object_at(choice, "delta")
-                    self._other_text.add(read_content(delta.get("content"), self.faults))
                 continue
             self._note(
                 "finish_reason",
@@ -169,7 +165,6 @@ class StreamReader:
             self._note_what_is_missing()
         return Response(
             text=text,
-            other_text=clean(self._other_text.value(), self.faults),
             tool_calls=tool_calls,
             reasoning_text=reasoning,
             finish_reason=self._names.get("finish_reason"),

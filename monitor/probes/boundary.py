@@ -152,7 +152,7 @@ async def _template_tokens(session: Session, donation: Exchange) -> int | None:
 async def _donate(tenant: TenantView, session: Session, blocks: int) -> Exchange:
     """Send an ordinary prompt of whole blocks, full of the donor's own markers."""
     draft = session.open(Part.DONOR, tenant)
-    content, planted = _long_text(draft, blocks * len(SENTENCES))
+    content, planted = _long_text(draft, blocks * len(SENTENCES), session.rng)
     return await draft.ask(_request(content, session.target), planted)
 
 
@@ -163,7 +163,7 @@ async def _stand(
     wanted = _wanted_tokens(limit.tokens, side, ruler, session.target)
     sentences = ruler.sentences(wanted) + (side == "over")
     draft = session.open(Part.VICTIM, tenant)
-    content, planted = _long_text(draft, sentences)
+    content, planted = _long_text(draft, sentences, session.rng)
     size, error = ruler.tokens(sentences), ruler.error(wanted)
     if template_tokens is not None:
         counted = await session.count_tokens(content, tenant)
@@ -191,7 +191,7 @@ def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> i
     return under - ruler.error(under)
 
 
-def _long_text(draft: Draft, sentences: int) -> tuple[str, Expectation]:
+def _long_text(draft: Draft, sentences: int, rng: Random) -> tuple[str, Expectation]:
     """Return filler with three needles, a nonce, the question for all four, and their answers."""
     nonce = draft.mint()
     needles = tuple(Needle(place=place, text=draft.mint(planted=True)) for place in _PLACES)
@@ -201,7 +201,7 @@ def _long_text(draft: Draft, sentences: int) -> tuple[str, Expectation]:
         "Then give the pass phrases of the head gate, the middle gate and the tail gate, "
         "one per line."
     )
-    return with_needles(sentences, lines) + question, Expectation(nonce=nonce, needles=needles)
+    return with_needles(sentences, lines, rng) + question, Expectation(nonce=nonce, needles=needles)
 
 
 def _request(content: str, target: TargetView, *, stream: bool = False) -> Request:

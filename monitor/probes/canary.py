@@ -33,7 +33,8 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
     """Return one trial a canary, tenants and transports taken in turn."""
     plans: list[TrialPlan | Impossible] = []
     for number in range(params.count):
-        tenant = target.tenants[number % len(target.tenants)]
+        # Not in step with the transport, so that every tenant is asked both ways.
+        tenant = target.tenants[(number + number // 2) % len(target.tenants)]
         stream = number % 2 == 1
         tokens = estimate_tokens(TASK_CHARACTERS, output_tokens(target))
         plans.append(

@@ -16,6 +16,7 @@ from monitor.prompts.record import (
     NumberIs,
     PatternFits,
 )
+from monitor.prompts.text import stands_in
 
 __all__ = [
     "AnyOf",
@@ -28,4 +29,5 @@ __all__ = [
     "load_suites",
     "missing_facts",
     "shipped_folder",
+    "stands_in",
 ]

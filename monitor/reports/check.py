@@ -124,6 +124,16 @@ class FoundReport(Record):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
+class UnjudgedReport(Record):
+    """Exchanges that could not be told good or bad, for one reason."""
+
+    outcome: str
+    reason: str
+    exchanges: int
+    trial: str
+    request_id: str | None
+
+
 class NotProbedReport(Record):
     """A stratum that was not looked at, why, and its price."""
 
@@ -192,6 +202,7 @@ class TargetReport(Record):
     answers: AnswersReport
     outcomes: dict[str, int]
     found: list[FoundReport]
+    unjudged: list[UnjudgedReport]
     open_findings: list[OpenFindingReport]
     not_probed: list[NotProbedReport]
     unseen: list[UnseenReport]

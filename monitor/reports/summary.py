@@ -16,6 +16,7 @@ from monitor.model import (
     Exchange,
     ExchangeVerdict,
     Outcome,
+    Part,
     Signal,
     Status,
     Usage,
@@ -25,18 +26,17 @@ from monitor.passes import Done, PassResult
 from monitor.planning import NotProbed
 from monitor.reports.check import (
     AnswersReport,
-    ExchangeReport,
     FoundReport,
     HttpReport,
     LimitReport,
     NotProbedReport,
     OpenFindingReport,
-    SignalReport,
     TargetReport,
     TokensReport,
-    TrialReport,
+    UnjudgedReport,
     UnseenReport,
 )
+from monitor.reports.trials import trial_report
 from monitor.verdicts import consequence
 
 GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
@@ -88,7 +88,9 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
     """Return the report of one target."""
     view = result.target.view
     judged = _judged(result.done)
-    answers = answers_report(_by_probe(judged), result.target.tolerance)
+    answers = answers_report(
+        [verdict for _, _, verdict in judged], _groups(judged), result.target.tolerance
+    )
     found = _found(result.done)
     outcomes = Counter(verdict.outcome.value for _, _, verdict in judged)
     outcomes.update("invalid" for done in result.done if done.trial.broken)
@@ -111,12 +113,13 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
         answers=answers,
         outcomes={outcome.value: outcomes.get(outcome.value, 0) for outcome in Outcome},
         found=found,
+        unjudged=_unjudged(result.done),
         open_findings=list(context.open_findings),
         not_probed=[_not_probed(entry, context.prices) for entry in result.not_probed],
         unseen=_unseen(judged),
         impossible=list(context.impossible),
         tokens=_tokens(result.done, context),
-        trials=[_trial(done) for done in result.done],
+        trials=[trial_report(done) for done in result.done],
         notes=list(context.notes),
     )
 
@@ -132,24 +135,30 @@ def _judged(done: Sequence[Done]) -> list[Judged]:
     ]
 
 
-def _by_probe(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
-    probes: dict[str, list[ExchangeVerdict]] = defaultdict(list)
-    for item, _, verdict in judged:
-        probes[item.trial.probe].append(verdict)
-    return probes
+def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
+    """Return the verdicts of each probe, and of everything streamed."""
+    groups: dict[str, list[ExchangeVerdict]] = defaultdict(list)
+    for item, exchange, verdict in judged:
+        groups[item.trial.probe].append(verdict)
+        if exchange.request.stream:
+            groups["streams"].append(verdict)
+    return groups
 
 
 def answers_report(
-    by_probe: Mapping[str, Sequence[ExchangeVerdict]], tolerance: float
+    verdicts: Sequence[ExchangeVerdict],
+    groups: Mapping[str, Sequence[ExchangeVerdict]],
+    tolerance: float,
 ) -> AnswersReport:
     """Count wrong answers, and hold the tolerated ones against the target's tolerance.
 
-    All answers together at 1 %, and each probe's at 1 % divided by the number of probes, so that
-    one broken probe is not lost among many good ones: below 2 % false alarms a pass.
+    All answers together at 1 %, and each group's (a probe, or all streams) at 1 % divided by the
+    number of groups, so that one broken probe or transport is not lost among many good answers:
+    below 2 % false alarms a pass.
     """
-    counts = {probe: _tolerated(verdicts) for probe, verdicts in by_probe.items()}
-    valid = [v for verdicts in by_probe.values() for v in verdicts if _is_valid(v)]
-    tolerated = sum(wrong for wrong, _ in counts.values())
+    counts = {group: _tolerated(members) for group, members in groups.items()}
+    valid = [v for v in verdicts if _is_valid(v)]
+    tolerated, _ = _tolerated(verdicts)
     judged = tolerance <= MOST_TOLERANCE
     level = EXCEEDED_LEVEL / max(1, len(counts))
     probes = [p for p, (k, n) in counts.items() if exceeds(k, n, tolerance, level=level)]
@@ -260,10 +269,35 @@ def _telling_signal(entry: Judged) -> Signal | None:
     return max(failed, key=lambda signal: signal.evidence_bits or 0.0, default=None)
 
 
+def _unjudged(done: Sequence[Done]) -> list[UnjudgedReport]:
+    """Return why exchanges could not be told good or bad, the most frequent reason first."""
+    groups: dict[tuple[str, str], list[tuple[str, str | None]]] = defaultdict(list)
+    for item, exchange, verdict in _judged(done):
+        if verdict.outcome in (Outcome.ERROR, Outcome.INVALID):
+            key = (verdict.outcome.value, verdict.reason)
+            groups[key].append((item.trial.id, exchange.request_id))
+    for item in done:
+        if item.trial.broken:
+            groups["invalid", item.verdict.reason].append((item.trial.id, None))
+    ordered = sorted(groups.items(), key=lambda entry: -len(entry[1]))
+    return [
+        UnjudgedReport(
+            outcome=outcome,
+            reason=reason,
+            exchanges=len(found),
+            trial=found[0][0],
+            request_id=found[0][1],
+        )
+        for (outcome, reason), found in ordered
+    ]
+
+
 def _unseen(judged: Sequence[Judged]) -> list[UnseenReport]:
     cells: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    for item, _, verdict in judged:
-        cells[item.trial.probe, item.trial.stratum].append(verdict.outcome)
+    for item, exchange, verdict in judged:
+        at_limit = exchange.expectation.boundary
+        if at_limit or exchange.part is not Part.DONOR or item.trial.probe != "boundary":
+            cells[item.trial.probe, item.trial.stratum].append(verdict.outcome)
     rows = []
     for (probe, stratum), outcomes in sorted(cells.items()):
         bad = outcomes.count(Outcome.BAD)
@@ -311,64 +345,4 @@ def _tokens(done: Sequence[Done], context: TargetContext) -> TokensReport:
         boundary_budget=budget.boundary,
         boundary_left=budget.boundary_left,
         spent_usd=context.prices.usd(spent_input, spent_output),
-    )
-
-
-def _trial(done: Done) -> TrialReport:
-    trial, verdict = done.trial, done.verdict
-    return TrialReport(
-        trial=trial.id,
-        verdict=verdict.id,
-        probe=trial.probe,
-        shape=trial.shape,
-        stratum=trial.stratum,
-        purpose=trial.purpose,
-        outcome=verdict.outcome.value,
-        verdict_class=verdict.verdict_class.label,
-        reason=verdict.reason,
-        finding=verdict.finding,
-        exchanges=[
-            _exchange(exchange, judged, verdict.signals)
-            for exchange, judged in zip(trial.exchanges, verdict.exchanges, strict=True)
-        ],
-    )
-
-
-def _exchange(
-    exchange: Exchange, judged: ExchangeVerdict, signals: Sequence[Signal]
-) -> ExchangeReport:
-    usage = exchange.response.usage if exchange.response else Usage()
-    return ExchangeReport(
-        index=exchange.index,
-        part=exchange.part.value,
-        tenant=exchange.tenant,
-        golden_prompt=exchange.expectation.golden,
-        golden_version=exchange.expectation.golden_version or None,
-        request_id=exchange.request_id,
-        http_status=exchange.http_status,
-        failure=exchange.failure.kind.value if exchange.failure else None,
-        refused=exchange.refused,
-        total_seconds=round(exchange.timing.total_seconds, 4),
-        first_token_seconds=exchange.timing.first_token_seconds,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        outcome=judged.outcome.value,
-        verdict_class=judged.verdict_class.label,
-        reason=judged.reason,
-        signals=[_signal(s) for s in signals if s.exchange == exchange.index],
-    )
-
-
-def _signal(signal: Signal) -> SignalReport:
-    owner = signal.owner
-    return SignalReport(
-        code=signal.code,
-        status=signal.status.value,
-        variant=signal.variant,
-        explanation=signal.explanation,
-        evidence_bits=signal.evidence_bits,
-        owner_tenant=owner.tenant if owner else None,
-        owner_trial=owner.trial if owner else None,
-        owner_exchange=owner.exchange if owner else None,
-        marker=signal.marker_id,
     )

@@ -39,7 +39,11 @@ def render_target(target: TargetReport) -> Iterator[str]:
     yield _line("HTTP", http_words(target.http))
     yield _line("ANSWERS", answers_words(target.answers))
     for same in _alike(target.found):
-        yield from _found(same)
+        yield from _found(same, tolerated=not target.answers.exceeded)
+    for unjudged in target.unjudged:
+        count = "" if unjudged.exchanges == 1 else f" ({unjudged.exchanges} exchanges)"
+        yield _line(unjudged.outcome.upper(), f"{unjudged.reason}{count}")
+        yield from _details(f"trial {unjudged.trial}")
     for finding in target.open_findings:
         since = f"{finding.first_seen:%Y-%m-%d %H:%M} UTC"
         yield _line(
@@ -90,10 +94,11 @@ def _alike(found: list[FoundReport]) -> list[list[FoundReport]]:
     return list(groups.values())
 
 
-def _found(same: list[FoundReport]) -> Iterator[str]:
+def _found(same: list[FoundReport], *, tolerated: bool) -> Iterator[str]:
     first, times = same[0], sum(entry.exchanges for entry in same)
     count = "" if times == 1 else f" ({times} exchanges)"
-    yield _line(first.verdict_class, f"{first.words}{count}")
+    within = " (within the tolerance)" if tolerated and first.verdict_class == "WRONG" else ""
+    yield _line(first.verdict_class, f"{first.words}{count}{within}")
     for entry in same:
         yield _line("", f"{entry.probe} {entry.stratum}")
         yield from _details(_evidence(entry), _size(entry))
@@ -163,8 +168,9 @@ def _tokens(target: TargetReport) -> str:
 def next_commands(target: TargetReport) -> list[str]:
     """Return what to type next."""
     commands = []
-    if target.found:
-        commands.append(f"davylamp explain {target.found[0].trial}")
+    telling = [*(entry.trial for entry in target.found), *(e.trial for e in target.unjudged)]
+    if telling:
+        commands.append(f"davylamp explain {telling[0]}")
     if target.open_findings:
         commands.append(f"davylamp findings show {target.open_findings[0].finding}")
     if any(entry.code == "budget" for entry in target.not_probed):

@@ -357,12 +357,78 @@ def at_the_limit(bench: Bench, kept: str, *, nonce_kept: bool, **fields: object)
     expectation = {"boundary": "under", "limit_tokens": 8192, "size_tokens": 4900}
     return an_exchange(
         prompt,
-        "\n".join([*said, nonce if nonce_kept else "", "the station"]),
+        "\n".join([*said, nonce if nonce_kept else "", "A green boat lay by the pier all day."]),
         nonce=nonce,
         needles=needles,
         size_error_tokens=500,
         **(expectation | fields),
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "finish_reason"),
+    [
+        ("I'm sorry, but I can't help with that request.", "stop"),
+        ("很抱歉，您的输入内容过长，我无法回答这个问题，请缩短之后再试一次。", "stop"),  # noqa: RUF001
+        ("", "stop"),
+        ("The station", "stop"),
+        ("A green boat lay by the pier and then the morning train", "length"),
+        ("A green boat lay by the pier all day.", "content_filter"),
+    ],
+)
+def test_declining_short_or_cut_answers_show_nothing_of_what_was_read(said, finish_reason) -> None:
+    bench = Bench()
+    exchange = at_the_limit(bench, "", nonce_kept=False)
+    response = replace(exchange.response, text=said, finish_reason=finish_reason)
+    seen = {code for code, _ in failures(bench.judge(replace(exchange, response=response)))}
+    assert "BOUNDARY" not in seen
+
+
+@pytest.mark.parametrize(
+    ("counted", "error", "found"),
+    [(None, 50, True), (None, 900, False), (3000, 900, True), (8150, 50, False)],
+)
+def test_a_refusal_below_a_limit_is_only_held_against_it_if_the_size_is_sure(
+    counted, error, found
+) -> None:
+    bench = Bench()
+    failure = Failure(kind=FailureKind.REFUSED, detail="too long", code=400, prompt_tokens=counted)
+    exchange = at_the_limit(bench, "", nonce_kept=False)
+    exchange = replace(
+        exchange,
+        expectation=replace(exchange.expectation, size_error_tokens=error),
+        response=None,
+        failure=failure,
+        http_status=400,
+    )
+    assert (("BOUNDARY", "refused_early") in failures(bench.judge(exchange))) == found
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("等于62。", True),
+        ("\uff16\uff12", True),
+        ("__62__", True),
+        ("the sum: 62", True),
+        ('{"answer": "\\n62"}', True),
+        ("162", False),
+        ("62.5", False),
+    ],
+)
+def test_a_right_sum_is_right_however_it_is_written(written, right) -> None:
+    exchange = an_exchange("40 + 22?", written, answers=(Fact(name="the sum", any_of=("62",)),))
+    assert (Bench().judge(exchange).outcome is Outcome.GOOD) == right
+
+
+@pytest.mark.parametrize("between", ["\u2011", "\u2013", " ", "\n", "__", "-\n", "\\-", "%2d"])
+def test_a_right_code_is_right_however_it_is_written(between) -> None:
+    bench = Bench()
+    code = bench.mint("tenant-b")
+    written = f"__{between.join(code.split('-'))}__"
+    fact = Fact(name="the shelf code", any_of=(code,))
+    exchange = an_exchange(f"list: {code}", written, answers=(fact,), answer_bits=64.0)
+    assert bench.judge(exchange).outcome is Outcome.GOOD
 
 
 @pytest.mark.parametrize(
@@ -374,7 +440,8 @@ def at_the_limit(bench: Bench, kept: str, *, nonce_kept: bool, **fields: object)
         ("hm", False, "under", None),
         ("mt", True, "under", "truncated"),
         ("t", False, "under", "truncated"),
-        ("", True, "under", "truncated"),
+        ("ht", True, "under", None),
+        ("", True, "under", None),
         ("", False, "under", "replaced"),
         ("hmt", True, "over", "answered_over_advertised"),
         ("hm", True, "over", "answered_over_advertised"),

@@ -36,7 +36,7 @@ SUSPECT = verdict(Outcome.GOOD, VerdictClass.SUSPECT)
 
 
 def code(verdicts: list[ExchangeVerdict], tolerance: float = 0.1, **flags: bool) -> int:
-    answers = answers_report({"golden": verdicts}, tolerance)
+    answers = answers_report(verdicts, {"golden": verdicts}, tolerance)
     outcomes = Counter(v.outcome.value for v in verdicts)
     given_flags = {"held_back": False, "uncovered": False} | flags
     return exit_code_of(judged=verdicts, answers=answers, outcomes=outcomes, **given_flags)
@@ -73,7 +73,8 @@ def test_an_open_leak_and_a_gap_in_required_coverage_are_never_green() -> None:
 
 
 def test_one_broken_probe_is_not_lost_among_many_good_ones() -> None:
-    answers = answers_report({"golden": [WRONG] * 6 + [GOOD] * 4, "canary": [GOOD] * 40}, 0.1)
+    golden, canary = [WRONG] * 6 + [GOOD] * 4, [GOOD] * 40
+    answers = answers_report(golden + canary, {"golden": golden, "canary": canary}, 0.1)
     assert not exceeds(6, 50, 0.1)
     assert answers.exceeded
     assert answers.exceeded_probes == ["golden"]
