@@ -16,7 +16,7 @@ import pytest
 
 SLOT_TOKENS = 2048
 HARD = {"LEAK", "CROSSED", "WRONG_INPUT", "CORRUPT", "CONTRACT"}
-LONG_PASS = """
+MANY_EXCHANGES = """
       - {name: golden, params: {count: 60}}
       - {name: canary, params: {count: 48}}
       - {name: tenant, params: {rounds: 12}}
@@ -60,7 +60,7 @@ def healthy(
     llama: str, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[int, dict[str, Any], str]:
     """Give what a pass of more than 200 exchanges says of the healthy server."""
-    return check(tmp_path_factory.mktemp("healthy"), llama, probes=LONG_PASS)
+    return check(tmp_path_factory.mktemp("healthy"), llama, probes=MANY_EXCHANGES)
 
 
 def exchanges(target: dict[str, Any]) -> list[dict[str, Any]]:

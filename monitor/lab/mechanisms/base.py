@@ -34,7 +34,8 @@ class Mechanism:
     """One fault, or one null: a peculiarity that is no fault.
 
     ``install`` returns the steps with one of them changed. ``settings`` are the sizes and the
-    mode under which the mechanism can happen at all; explicit options win over them.
+    mode under which the mechanism can happen at all; explicit options win over them. ``choices``
+    are the only values of a parameter that is a word.
     """
 
     name: str
@@ -43,3 +44,4 @@ class Mechanism:
     null: bool = False
     params: Mapping[str, Value] = field(default_factory=dict)
     settings: Mapping[str, Value] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -72,6 +72,9 @@ def parse_sets(sets: Sequence[str]) -> dict[str, dict[str, Value]]:
         if not sign or param not in params:
             known = ", ".join(sorted(params)) or "none"
             raise UnknownMechanismError(f"--set {text}: {name} has the parameters: {known}")
+        choices = {} if name == LAB else _mechanism(name).choices
+        if raw not in choices.get(param, (raw,)):
+            raise UnknownMechanismError(f"--set {text}: wanted is {' or '.join(choices[param])}")
         found.setdefault(name, {})[param] = _typed(text, raw, params[param])
     return found
 

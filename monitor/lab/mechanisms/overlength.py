@@ -34,5 +34,6 @@ OVERLENGTH_PLACEHOLDER = Mechanism(
     ),
     install=_install,
     params={"usage": "decode", "expose_nodes": False},
+    choices={"usage": ("decode", "prefill")},
     settings={"mode": "pd", "prefill_share": 0.65, "decode_share": 4.0, "version": "0.5.18"},
 )

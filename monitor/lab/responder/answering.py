@@ -1,32 +1,60 @@
-"""The grammar: a table of rules, and the answer to one turn, clause by clause in order."""
+"""The grammar: a table of rules, and the answer to one turn, task by task and clause by clause."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from monitor.lab.responder import arithmetic, extract, facts, recall, shape, structure, wordplay
+from monitor.lab.responder import (
+    arithmetic,
+    choices,
+    confirming,
+    enumerating,
+    extract,
+    facts,
+    recall,
+    sequences,
+    shape,
+    statements,
+    structure,
+    units,
+    wordplay,
+    writing,
+)
 from monitor.lab.responder.asking import Ask, Span, clauses, may_ask
-from monitor.lab.responder.draft import Draft, Piece
+from monitor.lab.responder.draft import Draft, Piece, joined
+from monitor.lab.responder.forms import says_only_how
 from monitor.lab.responder.reading import Reading
+from monitor.lab.responder.sections import sections
 
 Rule = Callable[[Ask], list[Piece] | None]
 
 # One rule is one form of task. The first rule with an answer to a clause gives it.
 RULES: tuple[Rule, ...] = (
     recall.next_line_literally,
+    choices.choose,
+    writing.several_times,
+    writing.dated,
+    writing.bracketed,
+    sequences.recite_letters,
+    sequences.count_off,
     wordplay.transform,
     wordplay.count,
     wordplay.translate,
+    units.convert,
+    sequences.in_list,
     recall.listed,
     recall.several_fields,
     recall.defined,
     recall.say_literally,
     arithmetic.reckon,
+    statements.told,
+    statements.told_zh,
+    confirming.confirm,
     facts.recite,
     arithmetic.story,
     wordplay.compare,
     extract.field,
-    facts.enumerate_kind,
+    enumerating.enumerate_kind,
     wordplay.greet,
     recall.told_earlier,
 )
@@ -36,21 +64,39 @@ def answer_turn(reading: Reading, turn: Span) -> Draft | None:
     """Return the answer to a turn, or ``None`` if nothing in it is understood."""
     scopes = (turn, Span(start=0, end=turn.start))
     whole = Ask(reading=reading, clause=turn, turn=turn, scopes=scopes)
-    structured = structure.call_tool(whole, answer_clauses) or structure.fill(whole, answer_clauses)
+    structured = structure.call_tool(whole, answer_clauses)
+    if structured is None and structure.has_format(whole):
+        structured = structure.fill(whole, answer_clauses)
     if structured:
         return structured
-    answers = answer_clauses(whole)
-    if not answers:
+    drafts = [draft for task in sections(whole) if (draft := _answer_task(task))]
+    if not drafts:
         return None
-    return shape.apply(whole, answers)
+    pieces = joined([list(draft.pieces) for draft in drafts], "\n", max(turn.start, turn.end - 1))
+    return Draft(pieces=tuple(pieces), plain=all(draft.plain for draft in drafts))
+
+
+def _answer_task(task: Ask) -> Draft | None:
+    structured = structure.fill(task, answer_clauses)
+    if structured:
+        return structured
+    answers = answer_clauses(task)
+    return shape.apply(task, answers) if answers else None
 
 
 def answer_clauses(whole: Ask) -> list[list[Piece]]:
     """Return one answer for every clause of a turn that asks for something."""
-    answers = []
-    for clause in clauses(whole.reading.text, whole.turn):
-        ask = Ask(reading=whole.reading, clause=clause, turn=whole.turn, scopes=whole.scopes)
-        if not may_ask(ask.text):
+    answers: list[list[Piece]] = []
+    for task in sections(whole):
+        answers += _answer_each(task)
+    return answers
+
+
+def _answer_each(task: Ask) -> list[list[Piece]]:
+    answers: list[list[Piece]] = []
+    for clause in clauses(task.reading.text, task.turn):
+        ask = Ask(reading=task.reading, clause=clause, turn=task.turn, scopes=task.scopes)
+        if not may_ask(ask.text) or says_only_how(ask.text, answered=bool(answers)):
             continue
         pieces = next((found for rule in RULES if (found := rule(ask))), None)
         if pieces:

@@ -86,13 +86,17 @@ def evaluate(text: str) -> str | None:
     return None if value is None else show(value)
 
 
+def figures(text: str) -> str:
+    """Return a text with English number words as figures."""
+    return _WORD.sub(lambda m: str(NUMBER_WORDS[m.group().lower()]), text)
+
+
 def as_digits(text: str) -> str:
     """Return a text with number words and operator words as figures and signs."""
-    text = _WORD.sub(lambda m: str(NUMBER_WORDS[m.group().lower()]), text)
     text = re.sub(
-        r"(?<![\u4e00-\u9fff])[一二三四五六七八九十两](?=\s*(?:加|减|乘|除|个|和))",
+        r"(?<![\u4e00-\u9fff])[一二三四五六七八九十两](?=\s*(?:加|减|乘|除|个|和|支|本|只|张|瓶|杯|斤|块|元|盒|件|条))",
         lambda m: str(_DIGITS_ZH[m.group()]),
-        text,
+        figures(text),
     )
     text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
     for pattern, sign in _OPERATORS:
@@ -163,6 +167,17 @@ _LOSS = re.compile(
     r"fl(?:y|ew|ies)|br(?:eak|oke)|spen[dt]|remov|throw|threw|drop|away|get off|got off|taken)|"
     r"吃|借给|给了|送|卖|丢|用|飞走|离开|走了|坏"
 )
+_PRICED = re.compile(
+    r"\bcosts?\b|[$€£¥]\s?\d+(?:\.\d+)?\s+(?:each|apiece|per)\b"
+    r"|\d\s?(?:元|块|角|dollars?|euros?|pounds?|francs?|yuan)[^.。]*(?:\bbuys?\b|\bfor\b|买|要|花)"
+    r"|(?:买|要)[^。]*每[^。]*\d\s?(?:元|块)"
+)
+_PRICE = re.compile(
+    r"\bcosts?\s(?:\D{0,12}\s)?[$€£¥]?(\d+(?:\.\d+)?)|[$€£¥]\s?(\d+(?:\.\d+)?)"
+    r"|(\d+(?:\.\d+)?)\s?(?:元|块|角|dollars?|euros?|pounds?|francs?|yuan)"
+)
+# A number that is no part of a code, a date or a name.
+_COUNT = re.compile(r"(?<![A-Za-z0-9_.-])\d+(?:\.\d+)?(?![A-Za-z0-9_-])")
 _EACH = re.compile(r"\b(?:each|every|per)\b|每")
 
 
@@ -171,27 +186,39 @@ def story(ask: Ask) -> list[Piece] | None:
     if not re.search(r"\bhow (?:many|much)\b|多少|几", ask.text, re.IGNORECASE):
         return None
     text = ask.reading.text[ask.before.start : ask.clause.end]
+    if _PRICED.search(text) and re.search(r"\d", as_digits(ask.text)):
+        return _price(text, ask)
     if (
         re.search(r"\bhow much\b", ask.text, re.IGNORECASE)
         and len(re.findall(r"[$€£¥]", text)) == 1
     ):
         return None
-    if re.search(r"\bcosts?\b", text) and re.search(r"\d", as_digits(ask.text)):
-        return _price(text, ask)
     told = re.split(r"(?:[.!?。！？\n]|\bthen\b|,|，|\band\b)", as_digits(text))
     value: Fraction | None = None
     for part in told:
-        for number in re.findall(r"(?<![\w-])\d+(?![\w-])", part):
+        for number in _COUNT.findall(part):
             value = _next(value, Fraction(number), part.lower())
-    enough = len(re.findall(r"(?<![\w-])\d+(?![\w-])", " ".join(told))) > 1
+    enough = len(_COUNT.findall(" ".join(told))) > 1
     return [known(show(value), ask.clause.start)] if value is not None and enough else None
 
 
 def _price(text: str, ask: Ask) -> list[Piece] | None:
-    numbers = re.findall(r"(?<![\w-])\d+(?:\.\d+)?(?![\w-])", as_digits(text))
-    if len(numbers) < 2:  # noqa: PLR2004 (a price and a quantity)
+    """Return what several things cost; or what is left of a sum that was there before."""
+    text = as_digits(text)
+    priced = list(_PRICE.finditer(text))
+    rest = re.search(r"\bleft\b|\bchange\b|\bremain|剩|找", text)
+    if not priced or len(priced) > (2 if rest else 1):
         return None
-    return [known(show(Fraction(numbers[-2]) * Fraction(numbers[-1])), ask.clause.start)]
+    price = priced[-1]
+    others = [
+        found for found in _COUNT.finditer(text) if not price.start() <= found.start() < price.end()
+    ]
+    if not others:
+        return None
+    quantity = others[-1]
+    cost = Fraction(next(group for group in price.groups() if group)) * Fraction(quantity.group())
+    had = next((found for found in others if found is not quantity and rest), None)
+    return [known(show(Fraction(had.group()) - cost if had else cost), ask.clause.start)]
 
 
 def _next(value: Fraction | None, number: Fraction, part: str) -> Fraction:

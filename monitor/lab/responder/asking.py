@@ -27,7 +27,8 @@ _VERBS = (
     "compute|calculate|add|subtract|multiply|divide|evaluate|find|extract|translate|sort|reverse|"
     "count|spell|convert|put|use|call|fill|complete|respond|look|provide|show|report|quote|type|"
     "confirm|identify|recall|remind|solve|determine|order|arrange|fetch|book|send|get|schedule|"
-    "set|create|search|check|choose|pick|produce|make|explain|describe|summarise|summarize|greet"
+    "set|create|search|check|choose|pick|produce|make|explain|describe|summarise|summarize|greet|"
+    "express|change|enclose|mend|fix|wrap|surround|format"
 )
 _WH = (
     "what|what's|which|who|whom|whose|when|where|how|why|is|are|does|do|did|was|were|can|could|"
@@ -42,7 +43,7 @@ _ASKS = re.compile(
     rf"\?|？|,\s*(?:find|give|tell|name|list|answer|repeat|look|return|state|write|reply)\b|^\W*(?:hello|hi)\b|你好|^\W*{_LEAD}(?:{_VERBS}|{_WH})\b|[:,;]\s*(?:{_WH})\b|:\s*(?:{_VERBS})\b"
     r"|\bplease\b|\b(?:i need|i want|i would like|your task|you must|you should|would you|"
     r"let me know|tell me)\b|=\s*$|\bis\s*$"
-    r"|[请什哪谁几吗呢]|多少|重复|复述|计算|回答|翻译|说出|写出|给出|列出|找出|提取|等于|查询|告诉",
+    r"|[请什哪谁几吗呢]|写成|写三|从\d+数|换算|多少|重复|复述|计算|回答|翻译|说出|写出|给出|列出|找出|提取|等于|查询|告诉",
     re.IGNORECASE,
 )
 

@@ -17,7 +17,7 @@ _DEFINED = re.compile(
     r"\b(?P<article>[Tt]he|[Mm]y|[Oo]ur|[Yy]our|[Ii]ts|[Tt]his|[Hh]is|[Hh]er|[Ss]uch)\s+"
     r"(?P<a>[A-Za-z][\w'-]*(?: [A-Za-z0-9][\w'-]*){0,5}?)"
     r"(?:\s+(?:of|for|to|on|at|in)\s+(?P<b>[\w'-]+(?: [\w'-]+){0,6}?))?"
-    r"\s*(?:\bis\b|\bwas\b|\breads\b|=|:)(?:\s+now|\s+the following)?\s*[:=]?\s*"
+    r"\s*(?:\bis\b|\bwas\b|\breads\b|=|:(?!(?<=\d:)\d\d\b))(?:\s+now|\s+the following)?\s*[:=]?\s*"
     r"(?P<q>[\"'`«“]?)(?P<x>[^\n\"'`“”\ue000-\ue03f]{1,90}?)(?P=q)?[\"'`»”]?" + _SENTENCE_END,
     re.MULTILINE,
 )
@@ -34,7 +34,8 @@ _SHORT_LINE = re.compile(r"[^\n]{3,160}")
 _SENTENCE = re.compile(r"(?<=\w)[.!?]\s+(?=[A-Z])")
 _EVENT = re.compile(r"(?:\w+ed|not|very|now)\s+\S+\s+\S")
 _ASKED = re.compile(r"(?:what|which|who|whose|when|where|how)\b", re.IGNORECASE)
-_SIGN = re.compile(r":|=|->|→")
+# The colon of a time of day, 6:40, is no sign.
+_SIGN = re.compile(r":(?!(?<=\d:)\d\d\b)|=|->|→")
 _INLINE = re.compile(
     r"(?P<key>[\w][\w '-]{0,30}?)\s*(?::|=|->|→|=>)\s*(?P<value>[\w][\w.@+-]*)(?=[,;.\n]|\s*$|\s+and\b)",
     re.MULTILINE,
@@ -90,10 +91,10 @@ def inline(text: str, span: Span) -> tuple[Entry, ...]:
     """Return "key = value" pairs that stand within sentences."""
     found = []
     for sign in _SIGN.finditer(text, span.start, span.end):
-        match = _INLINE.search(
-            text, max(span.start, sign.start() - 32), min(span.end, sign.end() + 60)
-        )
-        if match and match.end() > sign.start():
+        near = (max(span.start, sign.start() - 32), min(span.end, sign.end() + 60))
+        pairs = _INLINE.finditer(text, *near)
+        match = next((pair for pair in pairs if pair.start("value") > sign.start()), None)
+        if match:
             value, key = match["value"].rstrip("."), match["key"].strip()
             found.append(Entry(attribute="", owner=key, value=value, at=match.start("value")))
     return tuple(found)

@@ -55,7 +55,7 @@ FIELDS: tuple[tuple[str, tuple[str, ...]], ...] = (
      (rf"\b(?:[Nn]ame|[Cc]ustomer|[Cc]lient|[Ss]igned|[Ss]incerely|[Rr]egards|named|called)(?: is|:|,)?\s+({_FULL_NAME})",
       _FULL_NAME, rf"\b(?:named|called|name is|I am)\s+({_NOT_NAMES}[A-Z][a-z]+)",
       r"(?:姓名|名字|客户)(?:是|叫|：|:)?\s*([\u4e00-\u9fff]{2,4}?)(?=[，。,\s]|住|于|在|的)",
-      rf"^\W*(?:[Tt]ext:\s*)?[\"“]?({_NOT_NAMES}[A-Z][a-z]+)\b(?= (?:lives|works|paid|bought|ordered|is|was|has|sent))")),
+      rf"\b({_NOT_NAMES}[A-Z][a-z]+)\b(?= (?:lives|works|paid|bought|ordered|is|was|has|sent))")),
     (r"\bcit(?:y|ies)\b|\bwhere\b|\blocation\b|\bplace\b|\btown\b|\bdestination\b|城市|哪里|地点",
      (r"\b[Cc]ity(?: is|:)\s*(" + _CAPITALS + ")", _PLACE, r"(?:住在|位于|来自|在)([\u4e00-\u9fff]{2,4}?)(?=[，。,的]|工作|生活|市)")),
     (r"\bage\b|how old|年龄|多大", (r"\b(\d{1,3})[- ]years?[- ]old\b", r"\baged? (\d{1,3})\b", r"(\d{1,3})岁")),

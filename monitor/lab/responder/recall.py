@@ -26,7 +26,7 @@ _SAY = re.compile(
     r"\b(?:repeat|echo|say|reply|respond|answer|write|output|print|return|copy|type|quote|send)\b"
     r"(?: (?:back|only|just|with|the|following|exactly|this|that|me|out|to|us|these|in|a|your|"
     r"verbatim|code|codes|word|words|text|string|phrase|token|number|single|one|sentence|message|"
-    r"line|unchanged|as|is|it|again|nothing|but|and|please|exact|marker|reference|value))*"
+    r"line|unchanged|as|is|it|again|nothing|but|and|please|exact|marker|reference|value)\b)*"
     r"\s*(?P<colon>[:：]?)\s*(?P<quote>[\"'`“«]?)(?P<what>[^\n]+?)(?P=quote)?[\"'`”»]?[.!]?\s*$",
     re.IGNORECASE,
 )

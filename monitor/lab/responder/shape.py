@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from monitor.lab.responder.asking import Ask
-from monitor.lab.responder.draft import Draft, Piece, copied, joined, known
+from monitor.lab.responder.draft import Draft, Origin, Piece, copied, joined, known
+from monitor.lab.responder.writing import brackets
 
 _ABOUT_ANSWER = (
     r"\b(?:answer|reply|respond|response|write|everything|output|it|in|use|only)\b[^.\n]*"
@@ -17,6 +18,11 @@ _UPPER = re.compile(
 )
 _LOWER = re.compile(_ABOUT_ANSWER + r"\b(?:lower ?case|small letters)\b|小写", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\b(?:one|single|exactly one) word\b|一个词", re.IGNORECASE)
+_ABOUT_BRACKETS = re.compile(
+    r"\b(?:answer|it|result|reply)\b[^.\n]*\b(?:brackets?|parenthes[ei]s|braces|quotes|quotation)\b"
+    r"|(?:答案|结果)[^。\n]*(?:括号|引号)",
+    re.IGNORECASE,
+)
 _BULLETS = re.compile(r"\bbullet(?:ed)?\b|\bdashes\b|项目符号", re.IGNORECASE)
 _NUMBERED = re.compile(r"\bnumbered list\b|编号列表", re.IGNORECASE)
 _COMMAS = re.compile(r"\bcomma|on one line\b|in one line\b|逗号", re.IGNORECASE)
@@ -28,7 +34,7 @@ _FIRST = re.compile(r"\b(?:start|begin)(?:ning)?" + _WITH, re.IGNORECASE)
 _LAST = re.compile(r"\b(?:end|finish|close)(?:ing)?" + _WITH, re.IGNORECASE)
 _A_CODE = re.compile(r"\b\w+(?:-\w+){1,7}\b")
 _STRICT = re.compile(
-    r"\b(?:only|exactly|just|nothing else|nothing but|one word|verbatim|no other)\b|只|仅",
+    r"\b(?:only|exactly|just|nothing else|nothing but|one word|verbatim|no other)\b|只|仅|不要",
     re.IGNORECASE,
 )
 
@@ -38,24 +44,39 @@ def apply(whole: Ask, answers: list[list[Piece]]) -> Draft:
     text = whole.turn_text
     at = whole.turn.end - 1 if whole.turn.end > whole.turn.start else whole.turn.start
     pieces = joined(answers, ", " if _COMMAS.search(text) else "\n", at)
-    shaped = _cased(text, pieces)
+    shaped = _cased(text, pieces, alone=len(answers) == 1)
     if _ONE_WORD.search(text) and len(answers) == 1:
         shaped = _first_word(shaped)
     if _BULLETS.search(text):
         shaped = _itemised(shaped, at, lambda _: "- ")
     elif _NUMBERED.search(text):
         shaped = _itemised(shaped, at, lambda number: f"{number}. ")
-    shaped = _framed(text, shaped, whole)
+    shaped = _framed(text, _bracketed(text, shaped), whole)
     free = shaped == pieces and not _STRICT.search(text) and not _COMMAS.search(text)
     return Draft(pieces=tuple(shaped), plain=free)
 
 
-def _cased(text: str, pieces: list[Piece]) -> list[Piece]:
-    if _UPPER.search(text):
-        return [replace(piece, text=piece.text.upper()) for piece in pieces]
-    if _LOWER.search(text):
-        return [replace(piece, text=piece.text.lower()) for piece in pieces]
-    return pieces
+def _cased(text: str, pieces: list[Piece], *, alone: bool) -> list[Piece]:
+    """Return the pieces in the case asked for; a code beside another answer stays as it is."""
+    change = str.upper if _UPPER.search(text) else str.lower if _LOWER.search(text) else None
+    if change is None:
+        return pieces
+    return [
+        piece if not alone and _is_code(piece) else replace(piece, text=change(piece.text))
+        for piece in pieces
+    ]
+
+
+def _is_code(piece: Piece) -> bool:
+    return piece.origin is Origin.PAGES and bool(_A_CODE.fullmatch(piece.text))
+
+
+def _bracketed(text: str, pieces: list[Piece]) -> list[Piece]:
+    """Return the pieces inside the brackets that "Put your answer in brackets" asks for."""
+    signs = brackets(text) if _ABOUT_BRACKETS.search(text) else ""
+    if not signs or not pieces or any(signs[0] in piece.text for piece in pieces):
+        return pieces
+    return [known(signs[0], pieces[0].at), *pieces, known(signs[1], pieces[-1].at)]
 
 
 def _first_word(pieces: list[Piece]) -> list[Piece]:

@@ -1,6 +1,6 @@
 """Answers that are JSON: objects after a schema or keys named in prose, and tool calls."""
 
-# ruff: noqa: E501, PLR2004 (patterns read best whole; Chinese signs are meant)
+# ruff: noqa: E501, PLR0911, PLR2004 (one way out for each type; patterns read best whole; Chinese signs are meant)
 from __future__ import annotations
 
 import json
@@ -11,10 +11,16 @@ from typing import Any
 from monitor.lab.responder.arithmetic import evaluate
 from monitor.lab.responder.asking import Ask, words
 from monitor.lab.responder.draft import Draft, Piece, copied, joined, known
+from monitor.lab.responder.mending import mend
+from monitor.lab.responder.prose import keys_in_prose, truth_of
 from monitor.lab.responder.values import Answers, Found, key_words, members, value_for
 from monitor.lab.tokenizer import Special
 
-_JSON = re.compile(r"\bjson\b", re.IGNORECASE)
+_JSON = re.compile(r"(?<![a-z])json(?![a-z])", re.IGNORECASE)
+_BROKEN = re.compile(r"[{\[].*[}\]]", re.DOTALL)
+_MEND = re.compile(
+    r"\b(?:mend|fix|repair|correct|make|turn|valid)\b|修复|修正|改正|改成|合法|有效", re.IGNORECASE
+)
 _KEYS = re.compile(
     r"\b(?:keys?|fields?|properties|attributes|members)\b|字段|键|属性", re.IGNORECASE
 )
@@ -40,6 +46,9 @@ def fill(whole: Ask, answer: Answers) -> Draft | None:
     schema = _block_schema(whole)
     if schema is None and not _JSON.search(whole.turn_text):
         return None
+    mended = _mended(whole) if schema is None else None
+    if mended:
+        return mended
     properties = _properties(schema or {}) or _named_in_prose(whole.turn_text)
     answers = answer(whole)
     if not properties:
@@ -48,6 +57,23 @@ def fill(whole: Ask, answer: Answers) -> Draft | None:
         properties = {"answer": {"type": "string"}}
         answers = [joined(answers, "; ", whole.turn.start)] if answers else []
     return Draft(pieces=tuple(_object(whole, properties, answers)), plain=False)
+
+
+def has_format(whole: Ask) -> bool:
+    """Return whether the request itself, not the prose, wants an object."""
+    return whole.reading.block(Special.FORMAT, Special.END_FORMAT) is not None
+
+
+def _mended(whole: Ask) -> Draft | None:
+    """Return the JSON that almost-JSON in the turn means, if it is to be mended."""
+    broken = _BROKEN.search(whole.turn_text)
+    if not broken or not _MEND.search(whole.turn_text):
+        return None
+    meant = mend(broken.group())
+    if meant is None:
+        return None
+    at = whole.turn.start + broken.start()
+    return Draft(pieces=(known(json.dumps(meant, ensure_ascii=False), at),), plain=False)
 
 
 def _block_schema(whole: Ask) -> Schema | None:
@@ -72,6 +98,12 @@ def _properties(schema: Schema) -> dict[str, Schema]:
 
 def _named_in_prose(text: str) -> dict[str, Schema]:
     """Return the keys of "with the keys a and b", or of an example object."""
+    described = keys_in_prose(text)
+    if described:
+        return {
+            name: {**_guessed(name), **schema} if "guess" in schema else schema
+            for name, schema in described.items()
+        }
     example = re.search(r"\{[^{}]*[\"']\w+[\"']\s*:[^{}]*\}", text)
     if example:
         names = re.findall(r"[\"'](\w+)[\"']\s*:", example.group())
@@ -108,6 +140,8 @@ def _value(ask: Ask, key: str, schema: Schema, answers: list[list[Piece]]) -> li
     inner = _properties(schema)
     if inner:
         return _object(ask, inner, answers)
+    if "const" in schema:
+        return [known(json.dumps(schema["const"], ensure_ascii=False), ask.turn.start)]
     found = value_for(ask, key, schema, answers)
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) and kind else kind
@@ -116,8 +150,9 @@ def _value(ask: Ask, key: str, schema: Schema, answers: list[list[Piece]]) -> li
     if kind in {"integer", "number"}:
         return _numeric(ask, schema, found)
     if kind == "boolean":
+        said = truth_of(ask, key)
         truth = not found or found[0].lower() not in {"no", "false", "0"}
-        return [known("true" if truth else "false", ask.turn.start)]
+        return [known(json.dumps(truth if said is None else said), ask.turn.start)]
     if schema.get("guess") and found and re.fullmatch(r"-?\d+(?:\.\d+)?", found[0]):
         return [known(found[0], found[1])]
     return _string(ask, found)

@@ -21,6 +21,12 @@ _TEXT_KEYS = {"query", "text", "message", "title", "subject", "expression", "top
               "content", "body", "question", "keyword", "search"}  # fmt: skip
 _RESULT_KEYS = {"sum", "result", "answer", "total", "difference", "product", "value", "solution",
                 "response", "output"}  # fmt: skip
+# "Anna Weber lives", "小明今年".
+_SUBJECT = re.compile(
+    r"(?:^|[.!?:]\s+|\n)((?!(?:The|A|An|It|He|She|They|This|That|There|Our|My|Please|In|On|At)\b)"
+    r"[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)*)(?= (?:is|was|has|had|does|did|will|[a-z]+(?:s|ed|ght))\b)"
+    r"|(?:^|[。！？：\s])([\u4e00-\u9fff]{2,4}?)(?=今年|现年|现在|住|来自|是|有|没|\d+岁|在|买|喜欢)"
+)
 _UNITS = ("celsius", "fahrenheit", "kelvin", "km", "miles", "kg")
 
 
@@ -38,6 +44,8 @@ def value_for(
         lambda: _enumerated(ask, schema),
         lambda: _defined(ask, asked),
         lambda: _spoken(ask, key),
+        lambda: _after_verb(ask, key, schema),
+        lambda: _subject(ask, asked),
         lambda: _coded(ask, asked),
         lambda: _field(ask, key, asked),
         lambda: _reckoned(asked, answers),
@@ -77,6 +85,27 @@ def _spoken(ask: Ask, key: str) -> Found | None:
         return None
     group = 1 if found.group(1) else 2
     return found.group(group).rstrip(".:"), ask.turn.start + found.start(group)
+
+
+def _after_verb(ask: Ask, key: str, schema: Mapping[str, Any]) -> Found | None:
+    """Return the number of "closes at 18" for the key "closes"."""
+    if schema.get("type") not in {"integer", "number"} and not schema.get("guess"):
+        return None
+    stems = re.escape(re.sub(r"(?:es|s|ed|ing)$", "", key.lower()))
+    pattern = rf"(?<![\"'“`\w]){stems}\w{{0,4}}\s+(?:\w+\s+){{0,2}}?(\d+(?:\.\d+)?)(?![\w:-])"
+    found = re.search(pattern, ask.turn_text, re.IGNORECASE)
+    return (found.group(1), ask.turn.start + found.start(1)) if found else None
+
+
+def _subject(ask: Ask, asked: set[str]) -> Found | None:
+    """Return whom the first statement is about, for the key "name"."""
+    if not asked & {"name", "person", "who", "customer"}:
+        return None
+    found = _SUBJECT.search(ask.turn_text)
+    if not found:
+        return None
+    group = 1 if found.group(1) else 2
+    return found.group(group), ask.turn.start + found.start(group)
 
 
 def _coded(ask: Ask, asked: set[str]) -> Found | None:

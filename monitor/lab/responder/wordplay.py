@@ -11,6 +11,7 @@ from importlib import resources
 from monitor.lab.responder.arithmetic import as_digits
 from monitor.lab.responder.asking import Ask
 from monitor.lab.responder.draft import Piece, copied, known
+from monitor.lab.responder.forms import separator
 
 _QUOTED = re.compile("[\"“「'‘`]([^\"”」'’`\\n]+)[\"”」'’`]")
 _AFTER_COLON = re.compile(r"[:：]\s*([^\n]+?)[.。!?？]?\s*$")
@@ -58,6 +59,8 @@ def transform(ask: Ask) -> list[Piece] | None:
     if change is None or subject is None:
         return None
     changed = change(subject[0], text)
+    if change is _sort:
+        changed = separator(ask.turn_text, ", ").join(changed.split(", "))
     return [known(changed, subject[1])] if changed else None
 
 
@@ -183,9 +186,14 @@ def _dictionary() -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(rows, key=lambda row: -len(row[0])))
 
 
-def compare(ask: Ask) -> list[Piece] | None:
+def meanings(word: str) -> tuple[str, ...]:
+    """Return what the dictionary has for an English word, in all its languages."""
+    return next((row for row in _dictionary() if row[0] == word), ())
+
+
+def compare(ask: Ask, question: str = "") -> list[Piece] | None:
     """Answer which of some numbers is largest, whether one is prime, even, or greater."""
-    text = as_digits(ask.text.lower())
+    text = as_digits((question or ask.text).lower())
     numbers = [float(n) for n in re.findall(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])", text)]
     if not numbers:
         return None

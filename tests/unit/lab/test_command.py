@@ -20,7 +20,15 @@ def test_the_list_has_every_mechanism(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    "argv", [["--fault", "gremlins"], ["--set", "loops.tempo=1"], ["--set", "loops.rate"]]
+    "argv",
+    [
+        ["--fault", "gremlins"],
+        ["--set", "loops.tempo=1"],
+        ["--set", "loops.rate"],
+        ["--set", "loops.rate=often"],
+        ["--set", "overlength_placeholder.usage=gateway"],
+        ["--set", "overlength_placeholder.expose_nodes=perhaps"],
+    ],
 )
 def test_what_does_not_exist_is_a_usage_error(
     argv: list[str], capsys: pytest.CaptureFixture[str]

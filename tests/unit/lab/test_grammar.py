@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from monitor.lab.responder.facts import rows
+from monitor.lab.responder.knowledge import rows
 from tests.unit.lab.helpers import FILLER, lab, long_prompt, repeat, text_of
 
 A, B, C, D = (
