@@ -22,7 +22,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if not exchange.expectation.needles:
         return [skipped(CODE, exchange, "no needle was planted")]
     if exchange.expectation.truncation_accepted:
-        return [skipped(CODE, exchange, "truncation is accepted above this limit")]
+        return [skipped(CODE, exchange, "truncation is accepted here")]
     lost = lost_places(exchange)
     if not lost:
         return [passed(CODE, exchange, "every needle was recalled")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Needs, failed, only_reasoned, passed, skipped
 from monitor.history import History, Observation, observe
 from monitor.model import Exchange, Signal, Trial
 
@@ -23,12 +23,16 @@ LONG_OF_EXPECTED = 1.25
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Fail hard on counts that no tokenizer explains; skip where nothing is reported."""
+    if exchange.refused:
+        return [_against_refusal(exchange)]
+    if not exchange.whole or only_reasoned(exchange.response):
+        return [skipped(CODE, exchange, "no whole answer to judge")]
     response = exchange.response
     tokens = response.usage.input_tokens if response else None
     if tokens is None:
         return [skipped(CODE, exchange, "the target reports no prompt tokens")]
     if exchange.expectation.truncation_accepted:
-        return [skipped(CODE, exchange, "truncation is accepted above this limit")]
+        return [skipped(CODE, exchange, "truncation is accepted here")]
     fault = (
         _below_floor(trial, exchange, history, tokens)
         or _plateau(trial, exchange, history)
@@ -37,6 +41,18 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if fault:
         return [failed(CODE, exchange, *fault)]
     return [passed(CODE, exchange, f"{tokens} prompt tokens can be true")]
+
+
+def _against_refusal(exchange: Exchange) -> Signal:
+    """Compare the target's own count in a refusal with what its usage made us expect."""
+    counted = exchange.failure.prompt_tokens if exchange.failure else None
+    expected, error = exchange.expectation.size_tokens, exchange.expectation.size_error_tokens
+    if counted is None or expected is None or error * 4 > expected:
+        return skipped(CODE, exchange, "nothing to compare the refused size with")
+    if HALF[0] <= expected / counted <= HALF[1]:
+        explanation = f"{counted} tokens refused, {expected} ± {error} expected by reported usage"
+        return failed(CODE, exchange, "half", explanation)
+    return skipped(CODE, exchange, "a refused prompt has no usage")
 
 
 def _below_floor(
@@ -105,4 +121,4 @@ def _against_ruler(exchange: Exchange, tokens: int) -> tuple[str, str] | None:
     return None
 
 
-CHECK = Check(code=CODE, judge=judge)
+CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)

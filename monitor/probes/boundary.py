@@ -176,7 +176,7 @@ async def _stand(
         size_tokens=size,
         size_error_tokens=error,
         boundary=side,
-        truncation_accepted=session.target.truncation_accepted and side == "over",
+        truncation_accepted=session.target.truncation_accepted,
     )
     request = _request(content, session.target, stream=plan.arguments["stream"])
     return await draft.ask(request, expectation)

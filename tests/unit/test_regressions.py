@@ -459,3 +459,31 @@ def test_what_an_answer_at_a_limit_shows(kept, nonce_kept, side, found) -> None:
     weak = replace(bench.history, weak_model=True)
     tolerant = {v for c, v in failures(bench.judge(exchange, history=weak)) if c == "BOUNDARY"}
     assert tolerant == ({"answered_over_advertised"} if side == "over" else set())
+
+
+def test_a_refusal_that_counts_twice_what_usage_reported_gives_halved_usage_away() -> None:
+    bench = Bench()
+    failure = Failure(kind=FailureKind.REFUSED, detail="too long", code=400, prompt_tokens=9800)
+    exchange = at_the_limit(bench, "", nonce_kept=False)
+    exchange = replace(
+        exchange,
+        expectation=replace(exchange.expectation, size_error_tokens=50),
+        response=replace(exchange.response, text="", other_text="too long"),
+        failure=failure,
+        http_status=400,
+    )
+    assert failures(bench.judge(exchange)) == {("USAGE_IN", "half")}
+
+
+def test_a_refusal_that_may_be_right_or_wrong_is_not_good() -> None:
+    bench = Bench()
+    failure = Failure(kind=FailureKind.REFUSED, detail="too long", code=400)
+    exchange = at_the_limit(bench, "", nonce_kept=False)
+    exchange = replace(
+        exchange,
+        expectation=replace(exchange.expectation, size_error_tokens=900),
+        response=replace(exchange.response, text="", other_text="too long"),
+        failure=failure,
+        http_status=400,
+    )
+    assert bench.judge(exchange).outcome is Outcome.INVALID
