@@ -10,7 +10,7 @@ from monitor.lab.responder.reading import Reading
 
 # A full stop ends a clause only before white space, so that 3.5 and a@b.example stay whole.
 _CLAUSE = re.compile(
-    r"[^\n]+?(?:[.!?](?=[\"')\]]?(?:\s|$))|[。？！；]|,? (?=(?:and )?then )|:(?=\s+(?:what|which|who|whose|when|where|how|in which|in what)\b)|(?=\n|$))[\"')\]]?",
+    r"[^\n]+?(?:(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)(?<!\bProf)[.!?](?=[\"')\]]?(?:\s|$))|[。？！；]|,? (?=(?:and )?then )|:(?=\s+(?:what|which|who|whose|when|where|how|in which|in what)\b)|(?=\n|$))[\"')\]]?",
     re.IGNORECASE,
 )
 # "Then answer:" introduces a question and is none itself.
@@ -28,7 +28,7 @@ _VERBS = (
     "count|spell|convert|put|use|call|fill|complete|respond|look|provide|show|report|quote|type|"
     "confirm|identify|recall|remind|solve|determine|order|arrange|fetch|book|send|get|schedule|"
     "set|create|search|check|choose|pick|produce|make|explain|describe|summarise|summarize|greet|"
-    "express|change|enclose|mend|fix|wrap|surround|format"
+    "express|change|enclose|mend|repair|fix|correct|rewrite|turn|wrap|surround|format"
 )
 _WH = (
     "what|what's|which|who|whom|whose|when|where|how|why|is|are|does|do|did|was|were|can|could|"

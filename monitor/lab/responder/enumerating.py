@@ -42,7 +42,7 @@ def enumerate_kind(ask: Ask) -> list[Piece] | None:
         + r"|an?|all)?\b|(?:列出|说出|写出|举出|给出)(?P<z>[一二两三四五六七八九十\d]+)[个种]",
         low,
     )
-    if not wanted:
+    if not wanted or "json" in low:
         return None
     members = _members(low)
     if not members:

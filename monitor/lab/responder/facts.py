@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from monitor.lab.responder.asking import Ask, words
+from monitor.lab.responder.asking import Ask, stem
 from monitor.lab.responder.draft import Piece, known
 from monitor.lab.responder.knowledge import (
     BACK,
@@ -72,36 +72,48 @@ def _best(text: str) -> tuple[str, ...] | None:
 def _by_words(text: str) -> tuple[str, ...] | None:
     """Return the value of the row that has most words in a question, all of its name's."""
     low = text.lower()
-    asked = _word_set(text)
+    said = _telling_words(text)
     best, found = 1, None
-    for relation, wanted, row in _word_rows():
-        if not re.search(CUES[relation], low):
+    for relation, name, parts, row in _word_rows():
+        if len(parts) <= best or not re.search(CUES[relation], low):
             continue
-        if isinstance(wanted, tuple):
-            fits = all(part in text for part in wanted)
-        else:
-            fits = wanted <= asked
-        if fits and len(wanted) > best:
-            best, found = len(wanted), row.value
+        places = (
+            [low.find(part) for part in parts] if CHINESE.search(name) else _places(parts, said)
+        )
+        # What becomes what is told by the order; "which planet is largest" may stand as it likes.
+        if min(places) >= 0 and (relation == "superlative" or places == sorted(places)):
+            best, found = len(parts), row.value
     return found
 
 
+def _places(parts: tuple[str, ...], said: list[str]) -> list[int]:
+    """Return where the words of a name stand in a question, each behind the last if it can."""
+    places: list[int] = []
+    for part in parts:
+        behind = places[-1] + 1 if places else 0
+        here = [place for place, word in enumerate(said) if word == part]
+        places.append(next((place for place in here if place >= behind), here[0] if here else -1))
+    return places
+
+
 @cache
-def _word_rows() -> tuple[tuple[str, frozenset[str] | tuple[str, ...], Row], ...]:
-    """Return the rows whose names are sets of words: English sets, Chinese tuples of parts."""
-    found: list[tuple[str, frozenset[str] | tuple[str, ...], Row]] = []
-    for row in rows():
-        for name in row.entity if row.relation in _BY_WORDS else ():
-            if CHINESE.search(name):
-                found.append((row.relation, tuple(re.split("[的 ]", name)), row))
-            else:
-                found.append((row.relation, frozenset(_word_set(name)), row))
-    return tuple(found)
+def _word_rows() -> tuple[tuple[str, str, tuple[str, ...], Row], ...]:
+    """Return relation, name and the name's words for the rows that are asked for by words."""
+    return tuple(
+        (row.relation, name, tuple(_parts(name)), row)
+        for row in rows()
+        if row.relation in _BY_WORDS
+        for name in row.entity
+    )
 
 
-def _word_set(text: str) -> set[str]:
-    said = words(text) - _SMALL_WORDS
-    return {_ALIKE.get(word, word) for word in said}
+def _parts(name: str) -> list[str]:
+    return re.split("[的 ]", name.lower()) if CHINESE.search(name) else _telling_words(name)
+
+
+def _telling_words(text: str) -> list[str]:
+    said = [stem(word) for word in re.findall(r"[a-z0-9]+", text.lower())]
+    return [_ALIKE.get(word, word) for word in said if word not in _SMALL_WORDS]
 
 
 def _forward(text: str) -> tuple[float, tuple[str, ...]] | None:

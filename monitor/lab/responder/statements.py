@@ -19,9 +19,10 @@ _WH = re.compile(
 )
 _TYPE = re.compile(r"\b(?:what|which)\s+(?:is the |are the )?([a-z]+)", re.IGNORECASE)
 _SENTENCE = re.compile(
-    r"[^\s.!?;\n,\ue000-\ue03f](?:[^.!?;\n,\ue000-\ue03f]|[.!?,](?=\w)|,(?= (?!(?:and |but )?[A-Z])))*?"
+    r"[^\s.!?;\n,\ue000-\ue03f](?:[^.!?;\n,\ue000-\ue03f]|[.!?,](?=\w)|(?<=\bDr)\.|(?<=\bM[rs])\.|(?<=\bMrs)\.|(?<=\bProf)\.|,(?= (?!(?:and |but )?[A-Z])))*?"
     r"(?=[.!?;\n\ue000-\ue03f](?!\w)|,? and (?=[A-Z])|, (?=[A-Z])|$)"
 )
+_PART = re.compile(r"(?!(?:and|but)\b)[^\s,](?:[^,]|,(?=\S))*")
 _LONGEST = 160
 _SHORT = 3
 _WORD = re.compile(r"[\w.+-]+@[\w.-]*\w|https?://\S+\w|[A-Za-z0-9]+(?:[-:./_'’][A-Za-z0-9]+)*")
@@ -63,9 +64,14 @@ def told(ask: Ask) -> list[Piece] | None:
     wh = _WH.search(ask.text)
     if not wh or (wh.group().lower() in {"how many", "how much"} and _is_story(ask)):
         return None
+    spans = _statements(ask)
+    return _told_in(ask, spans) or _told_in(ask, _cut_at_commas(ask.reading.text, spans))
+
+
+def _told_in(ask: Ask, spans: list[Span]) -> list[Piece] | None:
+    """Return what the only statement says that has all the question tells."""
     asked, kind = _asked(ask.text)
-    statements = [_words(ask.reading.text, span) for span in _statements(ask)]
-    statements = [words for words in statements if len(words) > 1]
+    statements = [words for span in spans if len(words := _words(ask.reading.text, span)) > 1]
     vocabulary = {word.stem for words in statements for word in words}
     known_here = asked & vocabulary
     if not known_here or 2 * len(known_here) < len(asked):
@@ -74,6 +80,14 @@ def told(ask: Ask) -> list[Piece] | None:
     if len(fitting) != 1 or len(statements) == 1:
         return None
     return _rest(ask, fitting[0], known_here, kind)
+
+
+def _cut_at_commas(text: str, spans: list[Span]) -> list[Span]:
+    return [
+        Span(start=part.start(), end=part.end())
+        for span in spans
+        for part in _PART.finditer(text, span.start, span.end)
+    ]
 
 
 def _is_story(ask: Ask) -> bool:
@@ -173,7 +187,7 @@ def _beside(words: list[_Word], runs: list[list[_Word]], kind: str) -> list[_Wor
 
 
 _ZH_WH = re.compile(
-    r"请问|告诉我|哪一?[座个位家本种条只辆间栋天些年月类]|哪里|哪儿|哪(?=\w)|什么地方|什么|谁|几点钟?|多少|几[个只元]|何时"
+    r"请问|告诉我|哪一?[座个位家本种条只辆间栋天些年月类]|哪里|哪儿|哪(?=\w)|什么地方|什么|谁|几点钟?|多少|几[个只元]?|何时"
 )
 _ZH_PIECE = re.compile(
     r"[^。！？；，,;!?\n\s\ue000-\ue03f](?:[^。！？；，,;!?\n\ue000-\ue03f]){1,59}"

@@ -22,6 +22,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 
+_REFERS = re.compile(r"\b(?:that|this|it|they)\b|\blast\b|这是|合|也就是", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
@@ -33,8 +35,9 @@ def convert(ask: Ask) -> list[Piece] | None:
     """Answer "How many minutes are there in 2 hours?", "Convert 3 km to metres", "3小时等于多少分钟"."""
     if not _ASKS.search(ask.text):
         return None
-    text = as_digits(re.sub(r"\b(?:dozens?)\b", "dozen_", ask.text, flags=re.IGNORECASE))
-    given, wanted = _named(text.replace("dozen_", "dozen").lower())
+    given, wanted = _named(_with_figures(ask.text))
+    if not given and wanted and _REFERS.search(ask.text):
+        given = _named(_with_figures(ask.reading.text[ask.before.start : ask.before.end]))[0]
     for unit in wanted:
         alike = [(n, other) for n, other in given if other.dimension == unit.dimension != "pieces"]
         if alike and any(other != unit for _, other in alike):
@@ -43,6 +46,12 @@ def convert(ask: Ask) -> list[Piece] | None:
     # "How many eggs are in 3 dozen?": whatever is counted comes by the piece.
     pieces = [n * unit.size for n, unit in given if unit.dimension == "pieces"]
     return [known(show(pieces[0]), ask.clause.start)] if len(pieces) == 1 else None
+
+
+def _with_figures(text: str) -> str:
+    # A dozen is a unit here and no number.
+    text = as_digits(re.sub(r"\bdozens?\b", "dozen_", text, flags=re.IGNORECASE))
+    return text.replace("dozen_", "dozen").lower()
 
 
 def _named(text: str) -> tuple[list[tuple[Fraction, _Unit]], list[_Unit]]:
