@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import json
-from time import process_time
 
 import pytest
 
 from monitor.lab.responder.knowledge import rows
 from monitor.prompts import load_suites, shipped_folder
 from monitor.tasks import ask_to_repeat
-from tests.unit.lab.helpers import FILLER, ask, lab, text_of
+from tests.unit.lab.helpers import lab, text_of
 
 CODE = "bafot-gitiz-lusab-dunor"
 PEOPLE = "Nadia works in Turin. Pavel works in Ghent. Suzu works in Osaka."
@@ -227,22 +226,3 @@ def test_none_of_them_is_shipped() -> None:
 )
 def test_families_are_whole(relation: str, least: int) -> None:
     assert sum(row.relation == relation for row in rows()) >= least
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        f"{PEOPLE} Where does Pavel work?",
-        "What are your opening hours?",
-        'Greta is 51. Write a JSON object with the keys "name" and "age".',
-    ],
-)
-def test_a_long_prompt_is_answered_fast(question: str) -> None:
-    prompt = ask_to_repeat(CODE, f"{FILLER}\n" * 48 + question)
-    seconds = []
-    for _ in range(3):
-        service, begun = lab(context_tokens=8192), process_time()
-        answer = ask(service, prompt)
-        seconds.append(process_time() - begun)
-        assert answer.usage.prompt_tokens > 3500
-    assert min(seconds) < 0.1
