@@ -51,14 +51,13 @@ class OpenAIEngine:
         )
         faults = stream.reader.faults if stream else FaultList()
         response, failure = _read(raw, stream, faults)
-        response = replace(
-            response or Response(text=""),
-            headers=identity_headers(raw),
-            protocol_faults=faults.codes(),
-            other_text=_everything(raw),
-        )
-        if raw.status is None or not (response.written().strip() or failure is None or raw.body):
-            response = None
+        if raw.status is not None:
+            response = replace(
+                response or Response(text=""),
+                headers=identity_headers(raw),
+                protocol_faults=faults.codes(),
+                other_text=_everything(raw),
+            )
         return Reply(
             response=response,
             failure=failure,
