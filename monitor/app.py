@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from prometheus_client import CollectorRegistry
@@ -24,7 +24,7 @@ from monitor.passes import PassRunner
 from monitor.pipeline import LiveTarget, Pipeline
 from monitor.planning import ProbeChoice, plan_pass, profile_choices
 from monitor.probes import PROBES
-from monitor.probes.base import BudgetKind, TargetView, TenantView, TokenLimit
+from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView, TokenLimit
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
 from monitor.sinks import ClickHouseSink, HealthCollector, LogSink, PrometheusSink, Sink, Stream
 from monitor.store import Store, open_store
@@ -232,22 +232,10 @@ def live_target(
     engine = ENGINES[target.engine](
         base_url=target.base_url, model=target.model, http=http, options=options
     )
-    view = TargetView(
-        name=target.name,
-        model=target.model,
-        tenants=tuple(
-            TenantView(
-                name=tenant.name,
-                isolation=tenant.isolation,
-                donor=tenant.donor,
-                victim=tenant.victim,
-            )
-            for tenant in target.tenants
-        ),
-        limits=configured_limits(target),
+    view = replace(
+        target_view(target, golden),
         min_output_tokens=settings.min_output_tokens,
         truncation_accepted=target.overflow.accepts_truncation(today=clock.now().date()),
-        golden=tuple(golden.values()),
     )
     return LiveTarget(
         view=view,
@@ -258,6 +246,22 @@ def live_target(
         },
         timeout_seconds=settings.timeout_seconds,
         tolerance=settings.tolerance,
+    )
+
+
+def target_view(target: Target, golden: Mapping[str, GoldenPrompt]) -> TargetView:
+    """Return what probes may know of a target by its configuration alone."""
+    return TargetView(
+        name=target.name,
+        model=target.model,
+        tenants=tuple(
+            TenantView(name=t.name, isolation=t.isolation, donor=t.donor, victim=t.victim)
+            for t in target.tenants
+        ),
+        limits=configured_limits(target),
+        lacks=frozenset(Feature(name) for name in target.lacks),
+        gentle=target.gentle,
+        golden=tuple(golden.values()),
     )
 
 

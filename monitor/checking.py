@@ -151,7 +151,8 @@ async def ready(installation: Installation, target: Target) -> tuple[LiveTarget,
     first = next(iter(live.credentials.values()), None)
     discovery = await live.engine.discover(credential=first)
     limits = merged_limits(live.view.limits, discovery, target.model)
-    return replace(live, view=replace(live.view, limits=limits)), discovery
+    view = replace(live.view, limits=limits, engine=discovery.engine or "")
+    return replace(live, view=view), discovery
 
 
 async def _run(

@@ -71,6 +71,7 @@ class NotProbed(StrEnum):
     IMPOSSIBLE = "impossible"
     NO_ANSWER = "no_answer"
     FROZEN = "frozen"
+    NOT_GENTLE = "not_gentle"
 
 
 class DropReason(StrEnum):

@@ -100,6 +100,8 @@ def plan_pass(
                 )
             elif finding:
                 not_probed.append(held_back(plan, finding))
+            elif view.gentle and not plan.gentle:
+                not_probed.append(too_harsh(plan))
             else:
                 trials.append(plan)
     return PassPlan(trials=tuple(trials), not_probed=_once(not_probed))
@@ -109,6 +111,12 @@ def held_back(plan: TrialPlan, finding: str) -> NotProbed:
     """Return the record of a trial that is not sent because its shape leaks already."""
     reason = f"held back: finding {finding} is open, and asking again would read others' text"
     return _gap(plan, NotProbedCode.FROZEN, reason)
+
+
+def too_harsh(plan: TrialPlan) -> NotProbed:
+    """Return the record of a trial that could harm a target in production."""
+    reason = "could harm a target that serves users: set gentle: false where it does not"
+    return _gap(plan, NotProbedCode.NOT_GENTLE, reason)
 
 
 def too_dear(plan: TrialPlan) -> NotProbed:

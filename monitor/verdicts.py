@@ -113,6 +113,7 @@ _FAILURE_WORDS: dict[FailureKind, str] = {
     FailureKind.CUT_STREAM: "the answer was cut off",
     FailureKind.OVER_BYTE_LIMIT: "the answer was larger than allowed",
     FailureKind.REFUSED: "refused as too long",
+    FailureKind.CANCELLED: "broken off on purpose",
 }
 
 
@@ -161,7 +162,7 @@ def _worst(trial: Trial, judged: tuple[ExchangeVerdict, ...]) -> tuple[Outcome, 
     order = (Outcome.BAD, Outcome.ERROR, Outcome.INVALID, Outcome.GOOD)
     verdict_class = max((j.verdict_class for j in judged), default=VerdictClass.NONE)
     for outcome in order:
-        these = [j for j in judged if j.outcome is outcome]
+        these = [j for j in judged if j.outcome is outcome and j.counted]
         if outcome is Outcome.INVALID and trial.broken and not these:
             return (
                 Outcome.INVALID,
@@ -186,6 +187,14 @@ def decide_exchange(exchange: Exchange, signals: Sequence[Signal]) -> ExchangeVe
             reason=_words(failed, worst),
             hard=any(c.kind is SignalKind.HARD for _, c in failed),
             tolerated=any(c.kind is SignalKind.TOLERATED for _, c in failed),
+        )
+    if exchange.cancelled:
+        return ExchangeVerdict(
+            exchange=exchange.index,
+            outcome=Outcome.GOOD,
+            verdict_class=worst,
+            reason=_words(failed, worst) or "broken off on purpose: only searched, not counted",
+            counted=False,
         )
     outcome, reason = _not_bad(exchange, signals)
     if outcome is Outcome.GOOD and worst is VerdictClass.SUSPECT:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
-from monitor.app import choices_of, configured_limits, golden_prompts
+from monitor.app import choices_of, golden_prompts, target_view
 from monitor.cli.config_commands import DayEstimate
 from monitor.config import Config, Target
 from monitor.daemon.scheduler import DAY_SECONDS, probe_interval
 from monitor.planning import plan_pass
-from monitor.probes.base import TargetView, TenantView, TokenLimit
+from monitor.probes.base import TokenLimit
 
 _OUTPUT_SHARE = 0.15
 
@@ -21,16 +22,9 @@ def day_estimate(
 
     ``limits`` are those to probe; left out, only what the configuration declares.
     """
-    view = TargetView(
-        name=target.name,
-        model=target.model,
-        tenants=tuple(
-            TenantView(name=t.name, isolation=t.isolation, donor=t.donor, victim=t.victim)
-            for t in target.tenants
-        ),
-        limits=configured_limits(target) if limits is None else limits,
-        golden=tuple(golden_prompts().values()),
-    )
+    view = target_view(target, golden_prompts())
+    if limits is not None:
+        view = replace(view, limits=limits)
     refused = answered = 0.0
     for choice in choices_of(config, target):
         trials = plan_pass(view, [choice], rng=Random(0)).trials

@@ -28,6 +28,7 @@ from monitor.config.values import (
     Usd,
 )
 
+FeatureName = Literal["stream", "tools", "json_schema", "system_role", "developer_role"]
 PROFILES = ("quick", "standard", "deep")
 
 
@@ -226,6 +227,14 @@ class Target(Section):
     overflow: Annotated[Overflow, BeforeValidator(_overflow)] = Field(
         default_factory=Overflow,
         description="`refuse`, or `truncate` with owner, reason and expiry.",
+    )
+    lacks: tuple[FeatureName, ...] = Field(
+        default=(),
+        description="What its API does not offer; probes that need it are not planned.",
+    )
+    gentle: Flag = Field(
+        default=True,
+        description="Leave out shapes that could harm a target that serves users.",
     )
     reasoning: Reasoning | None = Field(default=None, description="For reasoning models.")
     price: PriceList | None = Field(

@@ -23,6 +23,16 @@ class ProbeParams(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Feature(StrEnum):
+    """What an API may or may not offer; a target ``lacks`` some by configuration."""
+
+    STREAM = "stream"
+    TOOLS = "tools"
+    JSON_SCHEMA = "json_schema"
+    SYSTEM_ROLE = "system_role"
+    DEVELOPER_ROLE = "developer_role"
+
+
 class BudgetKind(StrEnum):
     """Which daily budget pays for a trial."""
 
@@ -63,7 +73,11 @@ class TokenLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetView:
-    """What a probe may know of its target: nothing that would tell a lab from a real one."""
+    """What a probe may know of its target: nothing that would tell a lab from a real one.
+
+    ``engine`` is what the target says it is, empty if it does not say. A ``gentle`` target is
+    asked nothing that could harm production.
+    """
 
     name: str
     model: str
@@ -71,6 +85,9 @@ class TargetView:
     limits: tuple[TokenLimit, ...] = ()
     min_output_tokens: int = 16
     truncation_accepted: bool = False
+    engine: str = ""
+    lacks: frozenset[Feature] = frozenset()
+    gentle: bool = True
     golden: tuple[GoldenPrompt, ...] = ()
 
     def donors(self) -> tuple[TenantView, ...]:
@@ -84,7 +101,10 @@ class TargetView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialPlan:
-    """One trial to run: what it sets out to show and what it will spend at most."""
+    """One trial to run: what it sets out to show and what it will spend at most.
+
+    A trial that is not ``gentle`` is left out on targets that ask for gentleness.
+    """
 
     probe: str
     shape: str
@@ -92,6 +112,7 @@ class TrialPlan:
     purpose: str
     price: Price
     budget: BudgetKind = BudgetKind.ORDINARY
+    gentle: bool = True
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 

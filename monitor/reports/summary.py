@@ -88,11 +88,12 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
     """Return the report of one target."""
     view = result.target.view
     judged = _judged(result.done)
+    counted = [entry for entry in judged if entry[0].verdict.scheduled and entry[2].counted]
     answers = answers_report(
-        [verdict for _, _, verdict in judged], _groups(judged), result.target.tolerance
+        [verdict for _, _, verdict in counted], _groups(counted), result.target.tolerance
     )
     found = _found(result.done)
-    outcomes = Counter(verdict.outcome.value for _, _, verdict in judged)
+    outcomes = Counter(verdict.outcome.value for _, _, verdict in counted)
     outcomes.update("invalid" for done in result.done if done.trial.broken)
     exit_code = exit_code_of(
         judged=[verdict for _, _, verdict in judged],
@@ -116,7 +117,7 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
         unjudged=_unjudged(result.done),
         open_findings=list(context.open_findings),
         not_probed=[_not_probed(entry, context.prices) for entry in result.not_probed],
-        unseen=_unseen(judged),
+        unseen=_unseen(counted),
         impossible=list(context.impossible),
         tokens=_tokens(result.done, context),
         trials=[trial_report(done) for done in result.done],

@@ -82,6 +82,8 @@ class PrometheusSink:
     def _count_scheduled(self, verdict: Verdict) -> None:
         stream = (verdict.model, verdict.probe, verdict.shape, verdict.stratum)
         for judged in verdict.exchanges:
+            if not judged.counted:
+                continue
             came_to = (judged.outcome.value, judged.verdict_class.label)
             self._exchanges.labels(self._env, verdict.target, *stream, *came_to).inc()
 
