@@ -9,6 +9,9 @@ from typing import Any
 
 from monitor.lab.template import Chat, ChatMessage, compact_json, known_role
 
+# As many alternatives a token as OpenAI gives.
+MOST_LOGPROBS = 20
+
 
 class BadRequestError(Exception):
     """The body is not a chat request; the text says why."""
@@ -24,6 +27,10 @@ class ChatRequest:
     include_usage: bool = False
     max_new_tokens: int | None = None
     stops: tuple[str, ...] = ()
+    seed: int | None = None
+    cache_salt: str = ""
+    logprobs: bool = False
+    top_logprobs: int = 0
 
 
 def parse(raw: bytes) -> ChatRequest:
@@ -46,6 +53,10 @@ def parse(raw: bytes) -> ChatRequest:
         include_usage=isinstance(options, dict) and options.get("include_usage") is True,
         max_new_tokens=_max_new_tokens(body),
         stops=_stops(body),
+        seed=_seed(body),
+        cache_salt=_cache_salt(body),
+        logprobs=body.get("logprobs") is True,
+        top_logprobs=_top_logprobs(body),
     )
 
 
@@ -125,3 +136,26 @@ def _stops(body: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(stop, list):
         return tuple(str(text) for text in stop if text)
     return ()
+
+
+def _seed(body: Mapping[str, Any]) -> int | None:
+    seed = body.get("seed")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise BadRequestError("seed must be a whole number.")
+    return seed
+
+
+def _cache_salt(body: Mapping[str, Any]) -> str:
+    salt = body.get("cache_salt") or ""
+    if not isinstance(salt, str):
+        raise BadRequestError("cache_salt must be a text.")
+    return salt
+
+
+def _top_logprobs(body: Mapping[str, Any]) -> int:
+    wanted = body.get("top_logprobs") or 0
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= MOST_LOGPROBS:
+        raise BadRequestError(f"top_logprobs must be between 0 and {MOST_LOGPROBS}.")
+    if wanted and body.get("logprobs") is not True:
+        raise BadRequestError("top_logprobs needs logprobs.")
+    return wanted

@@ -104,7 +104,7 @@ class Engine:
     def _prefill(self, job: Job) -> None:
         """Compute the prompt into pages, but for what the prefix cache already holds."""
         pool, size = self.prefill_pool, self.settings.page_size
-        match = self.cache.match(job.loaded)
+        match = self.cache.match(job.loaded, job.cache_salt)
         missing = -(-len(job.loaded) // size) - len(match.pages)
         try:
             self.cache.make_room(missing)
@@ -141,7 +141,7 @@ class Engine:
     def _retire_prefill(self, job: Job, table: list[int], length: int) -> None:
         if job.match:
             self.cache.release(job.match)
-        spare = self.cache.insert(table, length)
+        spare = self.cache.insert(table, length, job.cache_salt)
         self.prefill_pool.free(spare)
 
     def _join(self, joined: list[Job]) -> None:

@@ -57,6 +57,7 @@ class Job:
     rid: str
     prompt: Prompt
     max_new_tokens: int
+    cache_salt: str = ""
     loaded: list[int] = field(default_factory=list)
     refusal: Refusal | None = None
     match: Match | None = None

@@ -36,7 +36,7 @@ class PrefixCache:
         self._pool = pool
         self._page_key = page_key
         self._trims = trims
-        self._root = _Node(page=-1, parent=None, key=None)
+        self._roots: dict[str, _Node] = {}
         self._clock = 0
         self._count = 0
 
@@ -45,14 +45,14 @@ class PrefixCache:
         """Return how many pages are cached (those being read included)."""
         return self._count
 
-    def match(self, tokens: list[int]) -> Match:
+    def match(self, tokens: list[int], salt: str = "") -> Match:
         """Return the longest cached beginning, and hold it for the caller.
 
-        At least one token is always left to compute.
+        At least one token is always left to compute. Entries of another salt do not count.
         """
         self._clock += 1
         limit = (len(tokens) - 1) // self._pool.page_size
-        nodes = self._walk(split_pages(tokens, self._pool.page_size)[:limit])
+        nodes = self._walk(split_pages(tokens, self._pool.page_size)[:limit], salt)
         common = len(nodes)
         if not self._trims and nodes:
             nodes += _tail(nodes[-1], limit - common)
@@ -70,10 +70,10 @@ class PrefixCache:
         for node in match.nodes:
             node.readers -= 1
 
-    def insert(self, table: list[int], length: int) -> list[int]:
+    def insert(self, table: list[int], length: int, salt: str = "") -> list[int]:
         """Keep the full pages of a block table; return the pages the cache did not take."""
         self._clock += 1
-        node, spare = self._root, []
+        node, spare = self._root(salt), []
         full = length // self._pool.page_size
         for page in table[:full]:
             key = self._page_key(self._pool.page_tokens(page))
@@ -98,8 +98,11 @@ class PrefixCache:
             for leaf in leaves[: max(1, wanted - self._pool.free_pages)]:
                 self._drop(leaf)
 
-    def _walk(self, pages: list[tuple[int, ...]]) -> list[_Node]:
-        node, found = self._root, []
+    def _root(self, salt: str) -> _Node:
+        return self._roots.setdefault(salt, _Node(page=-1, parent=None, key=None))
+
+    def _walk(self, pages: list[tuple[int, ...]], salt: str) -> list[_Node]:
+        node, found = self._root(salt), []
         for content in pages:
             child = node.children.get(self._page_key(content))
             if child is None:
@@ -115,7 +118,8 @@ class PrefixCache:
             self._pool.free([leaf.page])
 
     def _nodes(self) -> list[_Node]:
-        found, queue = [], list(self._root.children.values())
+        found: list[_Node] = []
+        queue = [node for root in self._roots.values() for node in root.children.values()]
         while queue:
             node = queue.pop()
             found.append(node)

@@ -148,6 +148,7 @@ class Service:
             rid=self.rid(number),
             prompt=prompt,
             max_new_tokens=max(1, min(limit, context - size)),
+            cache_salt=request.cache_salt,
         )
 
     def _answer(self, request: ChatRequest, job: Job) -> Answer:
