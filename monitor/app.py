@@ -34,6 +34,14 @@ SAME_LIMIT_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A store that is open already and stays so, with the markers known to one installation."""
+
+    store: Store
+    registry: MarkerRegistry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
     """Everything that is open while Davylamp works. Close it to lose nothing."""
 
@@ -62,21 +70,21 @@ class Installation:
         self.resources.close()
 
 
-def open_installation(config: Config, clock: Clock, *, log_verdicts: bool = False) -> Installation:
+def open_installation(
+    config: Config, clock: Clock, *, log_verdicts: bool = False, opened: Opened | None = None
+) -> Installation:
     """Open the store and everything that works over it.
 
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
-    needs none.
+    needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
+    ``storage`` must name the same store.
     Raises ``ConfigError`` for a missing credential and ``StoreError`` if the store cannot be
     opened, ``StoreBusyError`` if another process has it.
     """
     golden = golden_prompts()
     targets = {t.name: live_target(config, t, golden, clock) for t in config.targets}
     with ExitStack() as resources:
-        store = resources.enter_context(_open_store(config))
-        registry = MarkerRegistry(store.key)
-        for entry in store.markers.load():
-            registry.restore(entry)
+        store, registry = _storage(config, opened, resources)
         findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
         budget = _budget(config, store, clock)
         metrics = CollectorRegistry()
@@ -117,6 +125,18 @@ def open_installation(config: Config, clock: Clock, *, log_verdicts: bool = Fals
             counters=counters,
             resources=resources.pop_all(),
         )
+
+
+def _storage(
+    config: Config, opened: Opened | None, resources: ExitStack
+) -> tuple[Store, MarkerRegistry]:
+    if opened is not None:
+        return opened.store, opened.registry
+    store = resources.enter_context(_open_store(config))
+    registry = MarkerRegistry(store.key)
+    for entry in store.markers.load():
+        registry.restore(entry)
+    return store, registry
 
 
 def _open_store(config: Config) -> Store:

@@ -88,10 +88,8 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
     """Return the report of one target."""
     view = result.target.view
     judged = _judged(result.done)
-    counted = [entry for entry in judged if entry[0].verdict.scheduled and entry[2].counted]
-    answers = answers_report(
-        [verdict for _, _, verdict in counted], _groups(counted), result.target.tolerance
-    )
+    counted = _counted(judged)
+    answers = answers_of(result.done, result.target.tolerance)
     found = _found(result.done)
     outcomes = Counter(verdict.outcome.value for _, _, verdict in counted)
     outcomes.update("invalid" for done in result.done if done.trial.broken)
@@ -134,6 +132,16 @@ def _judged(done: Sequence[Done]) -> list[Judged]:
         for item in done
         for exchange, verdict in zip(item.trial.exchanges, item.verdict.exchanges, strict=True)
     ]
+
+
+def _counted(judged: Sequence[Judged]) -> list[Judged]:
+    return [entry for entry in judged if entry[0].verdict.scheduled and entry[2].counted]
+
+
+def answers_of(done: Sequence[Done], tolerance: float) -> AnswersReport:
+    """Hold what counts of a pass, whole or up to some trial, against the target's tolerance."""
+    counted = _counted(_judged(done))
+    return answers_report([verdict for _, _, verdict in counted], _groups(counted), tolerance)
 
 
 def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
