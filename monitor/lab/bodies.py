@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from monitor.lab.jobs import Refusal
+from monitor.lab.logprobs import token_logprobs
+from monitor.lab.parsing import CallPart
 from monitor.lab.service import Answer
 from monitor.lab.settings import LabSettings
 
@@ -32,7 +34,7 @@ def completion(answer: Answer, model: str) -> Body:
     choice = {
         "index": 0,
         "message": message,
-        "logprobs": None,
+        "logprobs": logprobs(answer, parser.spoken()),
         "finish_reason": answer.finish_reason,
         "matched_stop": None,
     }
@@ -43,9 +45,27 @@ def completion(answer: Answer, model: str) -> Body:
     }
 
 
-def chunk(answer: Answer, model: str, delta: Body, finish_reason: str | None = None) -> Body:
-    """Return one chunk of a stream."""
-    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+def logprobs(answer: Answer, pieces: Sequence[str]) -> Body | None:
+    """Return the log probabilities of some tokens of the content, if the request wants them."""
+    if not answer.wants_logprobs:
+        return None
+    return {"content": token_logprobs(pieces, answer.top_logprobs), "refusal": None}
+
+
+def chunk(
+    answer: Answer,
+    model: str,
+    delta: Body,
+    finish_reason: str | None = None,
+    pieces: Sequence[str] = (),
+) -> Body:
+    """Return one chunk of a stream; ``pieces`` are the tokens it brings."""
+    choice = {
+        "index": 0,
+        "delta": delta,
+        "logprobs": logprobs(answer, pieces) if pieces else None,
+        "finish_reason": finish_reason,
+    }
     return {**_head(answer, model, "chat.completion.chunk"), "choices": [choice]}
 
 
@@ -58,15 +78,13 @@ def usage_chunk(answer: Answer, model: str) -> Body:
     }
 
 
-def call_deltas(answer: Answer) -> list[Body]:
-    """Return the deltas of the tool calls: first the name, then the arguments."""
-    deltas: list[Body] = []
-    for index, call in enumerate(_calls(answer)):
-        function = {"name": call["function"]["name"], "arguments": ""}
-        arguments = {"arguments": call["function"]["arguments"]}
-        deltas.append({"tool_calls": [{**call, "index": index, "function": function}]})
-        deltas.append({"tool_calls": [{"index": index, "function": arguments}]})
-    return deltas
+def call_delta(answer: Answer, part: CallPart) -> Body:
+    """Return the delta of one bit of a tool call: id and name first, then arguments."""
+    function: dict[str, Any] = {"arguments": part.arguments}
+    if part.name is None:
+        return {"tool_calls": [{"index": part.index, "function": function}]}
+    head = {"index": part.index, "id": _call_id(answer, part.index), "type": "function"}
+    return {"tool_calls": [{**head, "function": {"name": part.name, **function}}]}
 
 
 def models(settings: LabSettings) -> Body:
@@ -109,10 +127,14 @@ def _head(answer: Answer, model: str, kind: str) -> dict[str, Any]:
     return {"id": answer.job.rid, "object": kind, "created": int(time.time()), "model": model}
 
 
+def _call_id(answer: Answer, index: int) -> str:
+    return f"call_{answer.job.rid[:16]}{index:02d}"
+
+
 def _calls(answer: Answer) -> list[dict[str, Any]]:
     return [
         {
-            "id": f"call_{answer.job.rid[:16]}{index:02d}",
+            "id": _call_id(answer, index),
             "index": index,
             "type": "function",
             "function": {"name": call.name, "arguments": call.arguments},

@@ -62,9 +62,12 @@ class Lab:
             parser.feed([output.token for output in tokens])
             text = parser.fresh(final=bool(answer.job.finish_reason))
             if text:
-                yield bodies.event(bodies.chunk(answer, self._model, {"content": text}))
-        for delta in bodies.call_deltas(answer):
-            yield bodies.event(bodies.chunk(answer, self._model, delta))
+                pieces = parser.fresh_spoken()
+                delta: bodies.Body = {"content": text}
+                yield bodies.event(bodies.chunk(answer, self._model, delta, pieces=pieces))
+            for part in parser.fresh_calls():
+                delta = bodies.call_delta(answer, part)
+                yield bodies.event(bodies.chunk(answer, self._model, delta))
         yield bodies.event(bodies.chunk(answer, self._model, {}, answer.finish_reason))
         if request.include_usage:
             yield bodies.event(bodies.usage_chunk(answer, self._model))

@@ -38,11 +38,13 @@ class Answer:
     parser: OutputParser
     steps: Steps
     refusal: Refusal | None = None
+    wants_logprobs: bool = False
+    top_logprobs: int = 0
 
     @property
     def finish_reason(self) -> str:
         """Return the reason as the API names it."""
-        if self.parser.calls:
+        if self.parser.calls and self.job.finish_reason != "length":
             return "tool_calls"
         return "stop" if self.parser.stopped else self.job.finish_reason or "stop"
 
@@ -155,7 +157,13 @@ class Service:
         parser = OutputParser(
             tokenizer=self.tokenizer, reading=self.steps.read_output(job), stops=request.stops
         )
-        return Answer(job=job, parser=parser, steps=self.steps)
+        return Answer(
+            job=job,
+            parser=parser,
+            steps=self.steps,
+            wants_logprobs=request.logprobs,
+            top_logprobs=request.top_logprobs,
+        )
 
     def _remember(self, key: Hashable | None, job: Job) -> None:
         if key is not None and job.refusal is None:
