@@ -12,6 +12,7 @@ from monitor.checks import (
     protocol,
     repeat,
     special,
+    struct,
     usage_in,
     usage_out,
 )
@@ -32,6 +33,7 @@ CHECKS: tuple[Check, ...] = tuple(
         finish,
         empty,
         special,
+        struct,
         repeat,
     )
 )

@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
-from monitor.model import Exchange, Expectation, Part, Request
+from monitor.model import (
+    Exchange,
+    Expectation,
+    Failure,
+    FailureKind,
+    Part,
+    Request,
+    ToolCall,
+)
 from monitor.probes.base import TargetView, TenantView, TrialPlan
 from tests.builders import Bench, an_exchange
 
 Answer = Callable[[Request, Expectation], Exchange | str]
 CHARACTERS_PER_TOKEN = 4
+# How a model writes a call before an engine's parser takes it out of the text.
+_CALL = re.compile(r"<call>(.*?)</call>", re.DOTALL)
 
 
 def perfect(request: Request, expectation: Expectation) -> str:
     """Return the answer of a model that does everything it is asked."""
     parts = [expectation.nonce or ""]
     parts += [fact.any_of[0] for fact in expectation.answers]
+    if expectation.tool:
+        tool = next(tool for tool in request.tools if tool.name == expectation.tool)
+        arguments = json.dumps(_filled(tool.parameters, parts))
+        parts = [f"<call>{json.dumps({'name': tool.name, 'arguments': arguments})}</call>"]
+    elif request.json_schema:
+        parts = [json.dumps(_filled(request.json_schema, parts))]
     parts += [needle.text for needle in expectation.needles]
+    parts += [expectation.obey.any_of[0]] if expectation.obey else []
     return "\n".join(parts)
+
+
+def _filled(schema: str, values: list[str]) -> dict[str, object]:
+    """Return an object with the values in the order of the schema's properties."""
+    properties = json.loads(schema)["properties"].items()
+    return {
+        name: int(value) if inner["type"] == "integer" else value
+        for (name, inner), value in zip(properties, values, strict=False)
+    }
 
 
 @dataclass
@@ -56,20 +84,31 @@ class FakeDraft:
 
     async def ask(self, request: Request, expectation: Expectation) -> Exchange:
         said = self.session.answer(request, expectation)
-        tokens = len(request.text()) // CHARACTERS_PER_TOKEN
-        exchange = (
-            said
-            if isinstance(said, Exchange)
-            else an_exchange(
-                request.text(),
-                said,
-                index=self.index,
-                part=self.part,
-                tenant=self.tenant.name,
-                max_output_tokens=request.max_output_tokens,
-                usage={"input_tokens": tokens, "output_tokens": len(said) // 3},
-                **{name: getattr(expectation, name) for name in expectation.__dataclass_fields__},
-            )
-        )
+        exchange = said if isinstance(said, Exchange) else self._parsed(request, expectation, said)
         self.session.exchanges.append(exchange)
         return exchange
+
+    def _parsed(self, request: Request, expectation: Expectation, said: str) -> Exchange:
+        """Return what an engine makes of a model's text; a request to hang up cuts it."""
+        calls = [ToolCall(**json.loads(call)) for call in _CALL.findall(said)]
+        text = _CALL.sub("", said)
+        exchange = an_exchange(
+            request.text(),
+            text[: len(text) // 2] if request.hang_up else text,
+            index=self.index,
+            part=self.part,
+            tenant=self.tenant.name,
+            response={
+                "tool_calls": tuple(calls),
+                "finish_reason": None if request.hang_up else "tool_calls" if calls else "stop",
+            },
+            usage={
+                "input_tokens": len(request.text()) // CHARACTERS_PER_TOKEN,
+                "output_tokens": len(said) // 3,
+            },
+        )
+        exchange = replace(exchange, request=request, expectation=expectation)
+        if not request.hang_up:
+            return exchange
+        cancelled = Failure(kind=FailureKind.CANCELLED, detail="broken off as asked")
+        return replace(exchange, failure=cancelled)
