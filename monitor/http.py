@@ -25,6 +25,7 @@ from typing import cast
 import httpx
 
 from monitor.clock import Clock
+from monitor.inflate import Decoder, UnreadableEncodingError
 from monitor.model import Failure, FailureKind
 
 Origin = tuple[str, str, int]
@@ -32,7 +33,6 @@ OnChunk = Callable[[bytes, float], bool]
 """Given decoded bytes and the seconds since the start; returns true when it has seen enough."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_PIECE_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +115,13 @@ class HttpClient:
         body: bytes | None = None,
         on_chunk: OnChunk | None = None,
         body_bytes: int | None = None,
+        hang_up_seconds: float | None = None,
     ) -> RawReply:
         """Send one request and return what came, within ``timeout_seconds`` in all.
 
         ``on_chunk`` sees the decoded bytes as they arrive. ``body_bytes`` replaces the client's
-        limit for this reply.
+        limit for this reply. After ``hang_up_seconds`` the connection is closed on purpose, so
+        that the server sees its client gone: the failure is ``CANCELLED`` then.
         """
         started_at = self._clock.now()
         headers = {**self._fixed_headers, **headers}
@@ -133,7 +135,7 @@ class HttpClient:
         if failure is None:
             request = _build(method, url, headers, body)
             _set_timeouts(request, self.limits.connect_seconds, timeout_seconds)
-            failure = await self._within(timeout_seconds, request, receipt)
+            failure = await self._within(timeout_seconds, hang_up_seconds, request, receipt)
         return receipt.reply(started_at, failure)
 
     async def aclose(self) -> None:
@@ -152,11 +154,16 @@ class HttpClient:
         return None
 
     async def _within(
-        self, timeout_seconds: float, request: httpx.Request, receipt: _Receipt
+        self,
+        timeout_seconds: float,
+        hang_up_seconds: float | None,
+        request: httpx.Request,
+        receipt: _Receipt,
     ) -> Failure | None:
         try:
             async with asyncio.timeout(timeout_seconds):
-                await self._exchange(request, receipt)
+                if await self._hung_up(hang_up_seconds, request, receipt):
+                    return cancelled()
         except (TimeoutError, httpx.TimeoutException) as error:
             return _timed_out(error, timeout_seconds)
         except _StopReadingError as stop:
@@ -164,6 +171,19 @@ class HttpClient:
         except (httpx.HTTPError, httpx.StreamError, OSError) as error:
             return _broken(error, receipt)
         return receipt.judgement()
+
+    async def _hung_up(
+        self, seconds: float | None, request: httpx.Request, receipt: _Receipt
+    ) -> bool:
+        """Exchange, and return true if it was broken off after ``seconds``."""
+        try:
+            async with asyncio.timeout(seconds) as patience:
+                await self._exchange(request, receipt)
+        except TimeoutError:
+            if not patience.expired():
+                raise
+            return True
+        return False
 
     async def _exchange(self, request: httpx.Request, receipt: _Receipt) -> None:
         response = await self._open(request)
@@ -204,7 +224,7 @@ class _Receipt:
         self._limits = limits
         self._body_bytes = body_bytes
         self._on_chunk = on_chunk
-        self._decoder: _Decoder | None = None
+        self._decoder: Decoder | None = None
         self._wire_bytes = 0
         self._body = bytearray()
         self._headers: tuple[tuple[str, str], ...] = ()
@@ -220,7 +240,11 @@ class _Receipt:
             for name, value in response.headers.raw[: self._limits.headers]
         )
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
-        self._decoder = _Decoder.named(encoding)
+        try:
+            self._decoder = Decoder.named(encoding)
+        except UnreadableEncodingError:
+            detail = "a content encoding we did not ask for and cannot read"
+            raise _StopReadingError(Failure(kind=FailureKind.PROTOCOL, detail=detail)) from None
 
     def take(self, chunk: bytes) -> bool:
         """Decode and keep ``chunk``; return true if nobody needs more."""
@@ -282,63 +306,6 @@ class _Receipt:
         return self._clock.monotonic() - self._start
 
 
-class _Decoder:
-    """Gzip or deflate, a bounded piece at a time."""
-
-    def __init__(self, window_bits: int) -> None:
-        self._window_bits = window_bits
-        self._inflate = zlib.decompressobj(window_bits)
-        self._fresh = True
-
-    @classmethod
-    def named(cls, encoding: str) -> _Decoder | None:
-        """Return the decoder of a Content-Encoding, ``None`` for identity."""
-        if encoding in ("identity", ""):
-            return None
-        if encoding in ("gzip", "x-gzip", "deflate"):
-            return cls(zlib.MAX_WBITS | 32)  # either header, by looking
-        detail = "a content encoding we did not ask for and cannot read"
-        raise _StopReadingError(Failure(kind=FailureKind.PROTOCOL, detail=detail))
-
-    @property
-    def whole(self) -> bool:
-        """True if nothing is missing from the compressed stream."""
-        return self._fresh or self._inflate.eof
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the plain bytes of ``data`` in pieces, never more than one piece in memory."""
-        if self._inflate.eof and not self._next_member(data):
-            return
-        while True:
-            piece = self._inflate_piece(data)
-            if piece:
-                yield piece
-            data = self._inflate.unconsumed_tail
-            if self._inflate.eof:
-                data = self._inflate.unused_data
-                if not self._next_member(data):
-                    return
-            elif not data and len(piece) < _PIECE_BYTES:
-                return
-
-    def _next_member(self, data: bytes) -> bool:
-        if not data.startswith(b"\x1f"):
-            return False  # nothing, or padding after the end
-        self._inflate = zlib.decompressobj(self._window_bits)
-        return True
-
-    def _inflate_piece(self, data: bytes) -> bytes:
-        try:
-            piece = self._inflate.decompress(data, _PIECE_BYTES)
-        except zlib.error:
-            if not self._fresh:
-                raise
-            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)  # deflate without its header
-            piece = self._inflate.decompress(data, _PIECE_BYTES)
-        self._fresh = False
-        return piece
-
-
 def _build(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> httpx.Request:
     fixed = {"Accept-Encoding": "identity", "Connection": "close"}
     return httpx.Request(method, url, headers={**fixed, **headers}, content=body)
@@ -347,6 +314,11 @@ def _build(method: str, url: str, headers: Mapping[str, str], body: bytes | None
 def _set_timeouts(request: httpx.Request, connect: float, total: float) -> None:
     timeout = httpx.Timeout(total, connect=min(connect, total))
     request.extensions["timeout"] = timeout.as_dict()
+
+
+def cancelled() -> Failure:
+    """Return the failure of an exchange that was broken off on purpose."""
+    return Failure(kind=FailureKind.CANCELLED, detail="broken off on purpose")
 
 
 def _connect(detail: str) -> Failure:

@@ -31,12 +31,14 @@ class StreamReader:
     """Takes the events in order and keeps the answer so far, so that a cut loses nothing.
 
     ``finished`` is true once nothing that follows can matter: after ``[DONE]`` or an error.
+    ``pieces`` counts the events that carried a part of the answer.
     """
 
     def __init__(self, *, usage_expected: bool) -> None:
         self.faults = FaultList()
         self.finished = False
         self.events = 0
+        self.pieces = 0
         self.first_token_seconds: float | None = None
         self._usage_expected = usage_expected
         self._failure: Failure | None = None
@@ -129,8 +131,10 @@ class StreamReader:
         self._reasoning.add(reasoning)
         for fragment in fragments:
             self._take_fragment(fragment)
-        if self.first_token_seconds is None and (content or reasoning or fragments):
-            self.first_token_seconds = seconds
+        if content or reasoning or fragments:
+            self.pieces += 1
+            if self.first_token_seconds is None:
+                self.first_token_seconds = seconds
 
     def _take_fragment(self, fragment: Fragment) -> None:
         index = fragment.index

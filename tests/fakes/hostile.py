@@ -7,6 +7,7 @@ plays its behaviours in order, the last one for ever after.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 import socket
@@ -49,6 +50,7 @@ class HostileServer:
         self._handlers: set[asyncio.Task[None]] = set()
         self.received: list[Received] = []
         self.connections = 0
+        self.left = asyncio.Event()  # set once a client has closed its connection before us
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -78,8 +80,10 @@ class HostileServer:
         self._handlers.add(task)
         task.add_done_callback(self._handlers.discard)
         self.connections += 1
+        watch = None
         try:
             request = await _read(reader)
+            watch = asyncio.create_task(self._watch(reader))
             played = min(len(self.received), len(self._behaviours) - 1)
             self.received.append(request)
             await self._behaviours[played](request, writer)
@@ -87,7 +91,14 @@ class HostileServer:
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass  # the client has seen enough, or the test has
         finally:
+            if watch:
+                watch.cancel()
             writer.close()
+
+    async def _watch(self, reader: asyncio.StreamReader) -> None:
+        with contextlib.suppress(ConnectionError):
+            await reader.read(1)
+        self.left.set()
 
 
 async def _read(reader: asyncio.StreamReader) -> Received:

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.clock import SystemClock
-from monitor.http import HttpClient, Limits, OnChunk, RawReply, _Decoder, origin_of
+from monitor.http import HttpClient, Limits, OnChunk, RawReply, origin_of
+from monitor.inflate import Decoder
 from monitor.model import Failure, FailureKind
 from tests.fakes.hostile import HostileServer, compressed, hang, raw, reply
 
@@ -261,7 +262,7 @@ def test_neither_logs_nor_replies_hold_the_credential(caplog: pytest.LogCaptureF
 def test_compressed_chunks_decode_as_the_whole(bits: int, body: bytes, sizes: list[int]) -> None:
     squeeze = zlib.compressobj(6, zlib.DEFLATED, bits)
     data = squeeze.compress(body) + squeeze.flush()
-    decoder = _Decoder.named("deflate")
+    decoder = Decoder.named("deflate")
     assert decoder is not None
     plain = bytearray()
     while data:
@@ -280,3 +281,48 @@ def test_padding_after_a_compressed_body_is_ignored() -> None:
 
     answer = asyncio.run(run())
     assert (answer.body, answer.failure) == (b"plain", None)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n\r\n"
+
+
+@pytest.mark.parametrize("sent", [b"", HEAD, HEAD + b"part"])
+def test_hanging_up_closes_the_connection(sent: bytes) -> None:
+    """The server sees its client gone, whatever it had sent by then."""
+
+    async def run() -> RawReply:
+        async with HostileServer(hang(sent)) as server:
+            answer = await _client(server.url).send(
+                "GET", server.url, headers={}, timeout_seconds=60, hang_up_seconds=0.1
+            )
+            await asyncio.wait_for(server.left.wait(), 5)
+            assert server.connections == 1
+            return answer
+
+    answer = asyncio.run(run())
+    assert answer.failure == Failure(kind=FailureKind.CANCELLED, detail="broken off on purpose")
+    assert answer.body == sent.removeprefix(HEAD)
+    assert answer.status == (200 if sent else None)
+
+
+def test_an_answer_that_ends_before_the_hang_up_is_whole() -> None:
+    async def run() -> RawReply:
+        async with HostileServer(reply({})) as server:
+            return await _client(server.url).send(
+                "GET", server.url, headers={}, timeout_seconds=60, hang_up_seconds=30
+            )
+
+    answer = asyncio.run(run())
+    assert (answer.failure, answer.body) == (None, b"{}")
+
+
+def test_a_deadline_before_the_hang_up_is_a_timeout() -> None:
+    async def run() -> RawReply:
+        async with HostileServer(hang()) as server:
+            return await _client(server.url).send(
+                "GET", server.url, headers={}, timeout_seconds=0.1, hang_up_seconds=30
+            )
+
+    answer = asyncio.run(run())
+    assert answer.failure is not None
+    assert answer.failure.kind is FailureKind.TIMEOUT
