@@ -50,7 +50,8 @@ class FindingState(StrEnum):
 class Finding:
     """One fault. ``children`` are further strata of the same shape; ``trials`` its evidence.
 
-    ``version`` counts its changes. ``confirmations`` counts the trials claimed to confirm it.
+    ``version`` counts its changes. ``confirmations`` counts the trials claimed to confirm it,
+    ``reproduced`` those that gave the fault again; ``count`` leaves both out.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Finding:
     trials: tuple[str, ...] = ()
     who: str = ""
     why: str = ""
+    reproduced: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -95,15 +97,19 @@ class Findings:
         today = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
         self._known = {finding.id: finding for finding in store.load(today)}
 
-    def record(self, verdict: Verdict) -> Finding | None:
+    def record(self, verdict: Verdict, *, confirms: str = "") -> Finding | None:
         """Return the finding this verdict belongs to, opened or updated, or ``None``.
 
         The same trial again changes no count. A WRONG opens nothing and joins only in its own
-        stratum: a model that errs now and then is not part of a leak elsewhere.
+        stratum: a model that errs now and then is not part of a leak elsewhere. ``confirms`` is
+        the finding whose fault the trial was to show again, if it was sent for that.
         """
         if not _tells_of_a_fault(verdict):
             return None
         with self._lock:
+            confirmed = self._known.get(confirms)
+            if confirmed is not None and confirmed.is_open:
+                return self._keep(_with(confirmed, verdict, again=True))
             joined = self._joined(verdict)
             if joined is not None:
                 return self._keep(_with(joined, verdict))
@@ -160,10 +166,24 @@ class Findings:
             finding = self._known.get(finding_id)
             if finding is None or not finding.is_open:
                 return False
-            if finding.confirmations >= MAX_CONFIRMATIONS:
+            if self._confirmations(finding) >= MAX_CONFIRMATIONS:
                 return False
             self._keep(replace(finding, confirmations=finding.confirmations + 1))
             return True
+
+    def _confirmations(self, finding: Finding) -> int:
+        """Return the confirmations that count against a finding's limit.
+
+        A finding in review shares its limit with those of its stratum of the same day.
+        """
+        if finding.state is not FindingState.NEEDS_REVIEW:
+            return finding.confirmations
+        place, day = _stratum_of(finding), finding.first_seen.astimezone(UTC).date()
+        return sum(
+            other.confirmations
+            for other in self._known.values()
+            if _stratum_of(other) == place and other.first_seen.astimezone(UTC).date() == day
+        )
 
     def confirm(self, finding_id: str, who: str, why: str, now: datetime) -> Finding:
         """Say that a finding in review is real. Raises ``UsageError`` if it is not open."""
@@ -217,6 +237,10 @@ def _place(verdict: Verdict) -> tuple[str, str, str]:
     return (verdict.target, verdict.shape, verdict.stratum)
 
 
+def _stratum_of(finding: Finding) -> tuple[str, str, str]:
+    return (finding.target, finding.shape, finding.stratum)
+
+
 def _opened(verdict: Verdict) -> Finding:
     suspect = verdict.verdict_class is VerdictClass.SUSPECT
     return Finding(
@@ -234,9 +258,12 @@ def _opened(verdict: Verdict) -> Finding:
     )
 
 
-def _with(finding: Finding, verdict: Verdict) -> Finding:
-    """Add a verdict: the class never sinks, and bad evidence confirms what was in review."""
-    again = bool(_evidence(verdict)) and _evidence(verdict)[0] in finding.trials
+def _with(finding: Finding, verdict: Verdict, *, again: bool = False) -> Finding:
+    """Add a verdict: the class never sinks, and bad evidence confirms what was in review.
+
+    A verdict that shows the fault ``again`` on purpose is counted apart.
+    """
+    known = bool(_evidence(verdict)) and _evidence(verdict)[0] in finding.trials
     proven = verdict.verdict_class > VerdictClass.WRONG
     children = finding.children
     if verdict.stratum not in (finding.stratum, *children):
@@ -246,9 +273,18 @@ def _with(finding: Finding, verdict: Verdict) -> Finding:
         verdict_class=max(finding.verdict_class, verdict.verdict_class),
         state=FindingState.CONFIRMED if proven else finding.state,
         last_seen=max(finding.last_seen, verdict.decided_at),
-        count=finding.count if again else finding.count + 1,
+        count=finding.count if known or again else finding.count + 1,
+        reproduced=finding.reproduced + (again and not known and _is_the_fault(finding, verdict)),
         children=children,
         trials=tuple(dict.fromkeys((*finding.trials, *_evidence(verdict))))[:REMEMBERED_TRIALS],
+    )
+
+
+def _is_the_fault(finding: Finding, verdict: Verdict) -> bool:
+    """Tell whether a confirming verdict shows more than an ordinary mistake."""
+    in_review = finding.opened_class is VerdictClass.SUSPECT
+    return verdict.verdict_class > VerdictClass.WRONG or (
+        in_review and verdict.verdict_class is VerdictClass.SUSPECT
     )
 
 

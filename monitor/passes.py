@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 
-from monitor.budget import Budget
+from monitor.budget import Budget, Reservation
 from monitor.clock import Clock
 from monitor.findings import Findings
-from monitor.model import FailureKind, Trial, Verdict
-from monitor.pipeline import LiveTarget, Pipeline
+from monitor.model import FailureKind, Trial, Verdict, VerdictClass
+from monitor.pipeline import Confirming, LiveTarget, Pipeline, Ran
 from monitor.planning import NotProbed, PassPlan, held_back, too_dear, unanswered
 from monitor.probes.base import TrialPlan
+
+# What stands before a prompt that no cache is to know: short, so that sizes hold.
+_SALTS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """A trial that was sent, and its verdict."""
+    """A trial that was sent, its verdict, and the trials that were to confirm it."""
 
     trial: Trial
     verdict: Verdict
+    confirmations: tuple[Done, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +70,7 @@ class PassRunner:
         for trial_plan in plan.trials:
             step = await self.step(target, trial_plan, seed=rng.getrandbits(64))
             if isinstance(step, Done):
-                done.append(step)
+                done += [step, *step.confirmations]
                 if _never_answered(step.trial):
                     not_probed.append(unanswered(trial_plan))
             else:
@@ -80,22 +84,73 @@ class PassRunner:
             finished_at=self._clock.now(),
         )
 
-    async def step(self, target: LiveTarget, plan: TrialPlan, *, seed: int) -> Done | NotProbed:
-        """Send one trial, unless its shape is held back or the budget cannot pay it."""
-        name = target.view.name
-        finding = self._findings.frozen_shapes(name).get(plan.shape)
+    async def step(
+        self, target: LiveTarget, plan: TrialPlan, *, seed: int, scheduled: bool = True
+    ) -> Done | NotProbed:
+        """Send one trial, unless its shape is held back or the budget cannot pay it.
+
+        A scheduled trial that shows a fault is confirmed at once. One that is not ``scheduled``
+        counts in no SLI and is not confirmed.
+        """
+        finding = self._findings.frozen_shapes(target.view.name).get(plan.shape)
         if finding:
             return held_back(plan, finding)
-        reservation = self._budget.reserve(name, plan.budget.value, plan.price.answered_tokens)
+        reservation = self._reserve(target, plan)
         if reservation is None:
             return too_dear(plan)
+        ran = await self._spend(
+            target, plan, reservation, self._pipeline.run(target, plan, seed, scheduled=scheduled)
+        )
+        again = await self._confirm(target, plan, ran) if scheduled else ()
+        return Done(trial=ran.trial, verdict=ran.verdict, confirmations=again)
+
+    async def _confirm(self, target: LiveTarget, plan: TrialPlan, ran: Ran) -> tuple[Done, ...]:
+        """Send the same prompts again, first as they were, then salted, while that is allowed.
+
+        Only what may have opened a finding is confirmed. The finding limits how often, over
+        restarts too; the budget pays.
+        """
+        finding = ran.verdict.finding
+        if finding is None or ran.verdict.verdict_class is VerdictClass.WRONG:
+            return ()
+        done: list[Done] = []
+        for salt in ("", f"#{ran.seed % _SALTS}"):
+            reservation = self._reserve(target, plan)
+            if reservation is None:
+                break
+            if not self._findings.claim_confirmation(finding):
+                self._budget.settle(reservation, 0)
+                break
+            confirming = Confirming(finding=finding, of=ran, salt=salt)
+            again = await self._spend(
+                target,
+                plan,
+                reservation,
+                self._pipeline.run(target, plan, ran.seed, confirming=confirming),
+            )
+            done.append(Done(trial=again.trial, verdict=again.verdict))
+        return tuple(done)
+
+    def _reserve(self, target: LiveTarget, plan: TrialPlan) -> Reservation | None:
+        tokens = plan.price.answered_tokens
+        return self._budget.reserve(target.view.name, plan.budget.value, tokens)
+
+    async def _spend(
+        self,
+        target: LiveTarget,
+        plan: TrialPlan,
+        reservation: Reservation,
+        running: Awaitable[Ran],
+    ) -> Ran:
+        """Run a trial and charge what it came to; a crash costs the full estimate."""
         try:
-            trial, verdict = await self._pipeline.run(target, plan, seed)
+            ran = await running
         except BaseException:
             self._budget.settle(reservation, plan.price.answered_tokens)
             raise
-        self._on_cost(name, self._budget.settle(reservation, charge(plan, trial)))
-        return Done(trial=trial, verdict=verdict)
+        cost = self._budget.settle(reservation, charge(plan, ran.trial))
+        self._on_cost(target.view.name, cost)
+        return ran
 
 
 def charge(plan: TrialPlan, trial: Trial) -> int:
@@ -109,7 +164,9 @@ def charge(plan: TrialPlan, trial: Trial) -> int:
         for e in trial.exchanges
         if e.response is not None
     )
-    unanswered_exchange = any(e.failure is not None and not e.refused for e in trial.exchanges)
+    unanswered_exchange = any(
+        e.failure is not None and not e.refused and not e.cancelled for e in trial.exchanges
+    )
     refused = any(e.refused for e in trial.exchanges)
     if refused and not unanswered_exchange:
         return max(plan.price.refused_tokens, reported)

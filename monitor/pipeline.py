@@ -63,6 +63,25 @@ class LiveTarget:
     memory: Memory = field(default_factory=Memory)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """A trial that was sent and judged, with what it takes to send the same prompts again."""
+
+    trial: Trial
+    verdict: Verdict
+    seed: int
+    minted: Mapping[int, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirming:
+    """Send the prompts of ``of`` again for a finding; ``salt`` keeps every cache from knowing."""
+
+    finding: str
+    of: Ran
+    salt: str = ""
+
+
 class Pipeline:
     """Carries one trial after another from plan to verdict, and tells the sinks."""
 
@@ -85,16 +104,30 @@ class Pipeline:
         self._findings = findings
         self._sinks = sinks
 
-    async def run(self, target: LiveTarget, plan: TrialPlan, seed: int) -> tuple[Trial, Verdict]:
-        """Observe, judge, decide, deliver; return what came of it."""
-        trial = await self._observe(target, plan, Random(seed))
+    async def run(
+        self,
+        target: LiveTarget,
+        plan: TrialPlan,
+        seed: int,
+        *,
+        scheduled: bool = True,
+        confirming: Confirming | None = None,
+    ) -> Ran:
+        """Observe, judge, decide, deliver; return what came of it.
+
+        A trial that is not ``scheduled``, or that is ``confirming``, counts in no SLI.
+        """
+        session = _Session(self, target, plan, confirming.of.seed if confirming else seed)
+        if confirming is not None:
+            session.replay(confirming)
+        trial = await self._observe(session, scheduled=scheduled)
         signals = self._judge(target, trial)
         verdict = self._decide(trial, signals)
         self._deliver(trial, verdict)
-        return trial, verdict
+        return Ran(trial=trial, verdict=verdict, seed=session.seed, minted=session.minted)
 
-    async def _observe(self, target: LiveTarget, plan: TrialPlan, rng: Random) -> Trial:
-        session = _Session(self, target, plan, rng)
+    async def _observe(self, session: _Session, *, scheduled: bool) -> Trial:
+        target, plan = session.live, session.plan
         broken = ""
         started_at = self._clock.now()
         try:
@@ -115,6 +148,9 @@ class Pipeline:
             started_at=started_at,
             exchanges=session.exchanges(),
             purpose=plan.purpose,
+            scheduled=scheduled and not session.confirms,
+            confirms=session.confirms,
+            replays=session.replays,
             broken=broken,
         )
 
@@ -137,7 +173,7 @@ class Pipeline:
             now=self._clock.now(),
             checks_version=CHECKS_VERSION,
         )
-        finding = self._findings.record(verdict)
+        finding = self._findings.record(verdict, confirms=trial.confirms)
         return replace(verdict, finding=finding.id if finding else None)
 
     def _deliver(self, trial: Trial, verdict: Verdict) -> None:
@@ -180,12 +216,16 @@ def _observations(trial: Trial, signals: Sequence[Signal]) -> list[Observation]:
 class _Session:
     """A trial under way."""
 
-    def __init__(
-        self, pipeline: Pipeline, target: LiveTarget, plan: TrialPlan, rng: Random
-    ) -> None:
+    def __init__(self, pipeline: Pipeline, target: LiveTarget, plan: TrialPlan, seed: int) -> None:
         self.trial = new_id("trial")
         self.target = target.view
-        self.rng = rng
+        self.seed = seed
+        self.rng = Random(seed)
+        self.minted: dict[int, list[str]] = defaultdict(list)
+        self.confirms = ""
+        self.replays = ""
+        self._salt = ""
+        self._replayed: Mapping[int, Sequence[str]] = {}
         self.plan = plan
         self.live = target
         self.pipeline = pipeline
@@ -196,6 +236,28 @@ class _Session:
         draft = _Draft(self, self._opened, part, tenant)
         self._opened += 1
         return draft
+
+    def replay(self, confirming: Confirming) -> None:
+        """Send the prompts of another trial again, its markers included."""
+        self.confirms = confirming.finding
+        self.replays = confirming.of.trial.id
+        self._salt = confirming.salt
+        self._replayed = confirming.of.minted
+
+    def mint(self, exchange: int, owner: Owner, *, planted: bool) -> str:
+        """Return a fresh marker, or the one the replayed trial had at this place."""
+        here, there = self.minted[exchange], self._replayed.get(exchange, ())
+        again = there[len(here)] if len(here) < len(there) else None
+        here.append(again or self.pipeline.mint(owner, planted=planted))
+        return here[-1]
+
+    def salted(self, request: Request) -> Request:
+        """Return the request with the salt before its first message, so that no cache knows it."""
+        if not self._salt:
+            return request
+        first, *rest = request.messages
+        first = replace(first, content=f"{self._salt} {first.content}")
+        return replace(request, messages=(first, *rest))
 
     async def count_tokens(self, text: str, tenant: TenantView) -> int | None:
         credential = self.live.credentials.get(tenant.name)
@@ -234,10 +296,11 @@ class _Draft:
                 golden.name if golden else None,
             ),
         )
-        return session.pipeline.mint(owner, planted=planted)
+        return session.mint(self._index, owner, planted=planted)
 
     async def ask(self, request: Request, expectation: Expectation) -> Exchange:
         live = self._session.live
+        request = self._session.salted(request)
         tokens = len(request.text().encode()) / _BYTES_PER_TOKEN
         reply = await live.engine.ask(
             request,

@@ -99,7 +99,7 @@ def _is_stale_own(owner: Owner, trial: Trial, exchange: Exchange) -> bool:
     return (
         owner.target == trial.target
         and owner.tenant == exchange.tenant
-        and owner.trial != trial.id
+        and owner.trial not in (trial.id, trial.replays)
         and owner.stratum_key == _stratum_key(trial, exchange)
     )
 

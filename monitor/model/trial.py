@@ -130,7 +130,8 @@ class Exchange:
 class Trial:
     """One run of one probe on one target.
 
-    A trial that confirms a finding (``confirms``) is not ``scheduled`` and counts in no SLI.
+    A trial that confirms a finding (``confirms``) is not ``scheduled`` and counts in no SLI; it
+    ``replays`` the prompts of another trial, markers included.
     """
 
     id: str
@@ -144,4 +145,5 @@ class Trial:
     purpose: str
     scheduled: bool = True
     confirms: str = ""
+    replays: str = ""
     broken: str = ""

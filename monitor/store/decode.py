@@ -56,6 +56,7 @@ def _judged_of(row: ExchangeVerdictRow) -> ExchangeVerdict:
         reason=row.reason,
         hard=row.hard,
         tolerated=row.tolerated,
+        counted=row.counted,
     )
 
 

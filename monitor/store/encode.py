@@ -33,6 +33,7 @@ def trial_rows(trial: Trial, hasher: EvidenceHasher) -> list[AnyRow]:
         purpose=trial.purpose,
         scheduled=trial.scheduled,
         broken=trial.broken,
+        confirms=trial.confirms,
     )
     return [row, *(_exchange_row(trial, exchange, hasher) for exchange in trial.exchanges)]
 
@@ -141,6 +142,7 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
             hard=each.hard,
             tolerated=each.tolerated,
             scheduled=verdict.scheduled,
+            counted=each.counted,
         )
         for each in verdict.exchanges
     ]

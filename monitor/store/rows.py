@@ -26,6 +26,7 @@ class TrialRow:
     purpose: str
     scheduled: bool
     broken: str
+    confirms: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +119,7 @@ class ExchangeVerdictRow:
     hard: bool
     tolerated: bool
     scheduled: bool
+    counted: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +172,7 @@ class FindingRow:
     trials: tuple[str, ...]
     who: str
     why: str
+    reproduced: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

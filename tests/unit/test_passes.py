@@ -126,7 +126,7 @@ def runner(engine: Any, *, frozen: dict[str, str] | None = None, trials: int = 9
     bench, told, purse = Bench(), Told(), Purse(trials)
     saved: list[Sequence[object]] = []
     findings: Any = SimpleNamespace(
-        record=lambda verdict: None, frozen_shapes=lambda target: frozen or {}
+        record=lambda verdict, confirms: None, frozen_shapes=lambda target: frozen or {}
     )
     pipeline = Pipeline(
         clock=SystemClock(),

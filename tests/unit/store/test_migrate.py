@@ -33,7 +33,9 @@ def test_a_changed_migration_is_refused(store: Store) -> None:
 
 
 def test_a_newer_store_is_refused(store: Store) -> None:
-    with pytest.raises(StoreError, match=r"newer Davylamp \(schema 4, this one knows 3\)"):
+    known = len(shipped())
+    says = rf"newer Davylamp \(schema {known}, this one knows {known - 1}\)"
+    with pytest.raises(StoreError, match=says):
         store.writer.run(lambda client: migrate(client, shipped()[:-1]))
 
 
@@ -52,6 +54,8 @@ def test_a_new_migration_is_applied_once(store: Store) -> None:
 @pytest.mark.parametrize("migration", shipped(), ids=lambda each: each.name)
 def test_every_table_is_partitioned_by_day_and_replaces_replays(migration: Migration) -> None:
     for statement in migration.statements():
+        if " ADD COLUMN IF NOT EXISTS " in statement:
+            continue
         assert "ENGINE = ReplacingMergeTree" in statement
         assert "PARTITION BY" in statement
         assert "PARTITION BY toYYYYMM(" not in statement
