@@ -53,13 +53,18 @@ _BYTES_PER_TOKEN = 3.0
 
 @dataclass(slots=True, kw_only=True)
 class LiveTarget:
-    """A target that can be asked: its engine, credentials, and what is remembered of it."""
+    """A target that can be asked: its engine, credentials, and what is remembered of it.
+
+    ``untagged_share`` of its trials carry nothing that marks them as probes: twins that would
+    show whether marked ones are treated better.
+    """
 
     view: TargetView
     engine: Engine
     credentials: Mapping[str, str | None]
     timeout_seconds: float
     tolerance: float
+    untagged_share: float = 0.0
     memory: Memory = field(default_factory=Memory)
 
 
@@ -222,6 +227,8 @@ class _Session:
         self.seed = seed
         self.rng = Random(seed)
         self.minted: dict[int, list[str]] = defaultdict(list)
+        # Drawn apart, so that the same seed lays out the same prompts whatever the share is.
+        self._tagged = Random(f"tag {seed}").random() >= target.untagged_share
         self.confirms = ""
         self.replays = ""
         self._salt = ""
@@ -251,8 +258,12 @@ class _Session:
         here.append(again or self.pipeline.mint(owner, planted=planted))
         return here[-1]
 
-    def salted(self, request: Request) -> Request:
-        """Return the request with the salt before its first message, so that no cache knows it."""
+    def dressed(self, request: Request) -> Request:
+        """Return the request tagged or not, and with the salt, if any, before its first message.
+
+        With a salt in front no cache knows the prompt.
+        """
+        request = replace(request, tagged=self._tagged)
         if not self._salt:
             return request
         first, *rest = request.messages
@@ -300,7 +311,7 @@ class _Draft:
 
     async def ask(self, request: Request, expectation: Expectation) -> Exchange:
         live = self._session.live
-        request = self._session.salted(request)
+        request = self._session.dressed(request)
         tokens = len(request.text().encode()) / _BYTES_PER_TOKEN
         reply = await live.engine.ask(
             request,

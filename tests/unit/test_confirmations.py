@@ -40,7 +40,7 @@ class Scene:
             self.replies += 1
             text = said(request, self.bench)
             tokens = len(request.text()) // 4
-            usage = Usage(input_tokens=tokens, output_tokens=max(1, len(text) // 4))
+            usage = Usage(input_tokens=tokens, output_tokens=min(70, len(text) // 4))
             return answered(
                 Response(
                     text=text, finish_reason="stop", response_id=f"r{self.replies}", usage=usage
@@ -179,3 +179,18 @@ def test_a_confirmation_of_another_class_raises_the_finding_it_confirms() -> Non
     assert (raised.id, raised.verdict_class) == (opened.id, VerdictClass.LEAK)
     assert (raised.count, raised.reproduced) == (1, 1)
     assert again.outcome is Outcome.BAD
+
+
+def test_the_untagged_share_is_of_whole_trials_and_the_same_for_the_same_seed() -> None:
+    scene = Scene(lambda request, bench: request.messages[-1].content)
+    scene.live = replace(scene.live, untagged_share=0.5)
+    tagged = []
+    for seed in range(40):
+        before = len(scene.asked)
+        scene.step("burst", seed=seed)
+        [of_this_trial] = {request.tagged for request in scene.asked[before:]}
+        tagged.append(of_this_trial)
+    assert 8 <= sum(tagged) <= 32
+    before = len(scene.asked)
+    scene.step("burst", seed=0)
+    assert {request.tagged for request in scene.asked[before:]} == {tagged[0]}
