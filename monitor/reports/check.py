@@ -52,6 +52,7 @@ class ExchangeReport(Record):
     outcome: str
     verdict_class: str = Field(alias="class")
     reason: str
+    counted: bool = True
     signals: list[SignalReport]
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -70,6 +71,8 @@ class TrialReport(Record):
     verdict_class: str = Field(alias="class")
     reason: str
     finding: str | None
+    scheduled: bool = True
+    confirms: str | None = None
     exchanges: list[ExchangeReport]
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)

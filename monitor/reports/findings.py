@@ -33,9 +33,15 @@ def resolved_line(finding: Finding) -> str:
     )
 
 
+def _confirmed(finding: Finding) -> str:
+    if not finding.confirmations:
+        return ""
+    return f"seen again in {finding.reproduced} of {finding.confirmations} confirmations  "
+
+
 def _line(finding: Finding) -> str:
     seen = f"{finding.first_seen:%Y-%m-%d %H:%M} to {finding.last_seen:%Y-%m-%d %H:%M} UTC"
     return (
         f"{finding.id}  {finding.verdict_class.label}  {finding.target}  {finding.shape}  "
-        f"{finding.state.value}  {finding.count} verdicts  {seen}"
+        f"{finding.state.value}  {finding.count} verdicts  {_confirmed(finding)}{seen}"
     )

@@ -23,6 +23,8 @@ def _lines(known: StoredTrial) -> Iterator[str]:
         at = f"{row.started_at:%Y-%m-%d %H:%M:%S} UTC"
         yield f"{row.id}  {row.target}  {row.probe} {row.stratum}  {at}"
         yield f"  set out to show: {row.purpose}"
+        if row.confirms:
+            yield f"  sent again to confirm {row.confirms}; counted in no rate"
     for verdict in known.verdicts:
         yield (
             f"  verdict {verdict.verdict_class.label}, {verdict.outcome.value}: {verdict.reason}"

@@ -23,6 +23,8 @@ def trial_report(done: Done) -> TrialReport:
         verdict_class=verdict.verdict_class.label,
         reason=verdict.reason,
         finding=verdict.finding,
+        scheduled=trial.scheduled,
+        confirms=trial.confirms or None,
         exchanges=[
             _exchange(exchange, judged, verdict.signals)
             for exchange, judged in zip(trial.exchanges, verdict.exchanges, strict=True)
@@ -51,6 +53,7 @@ def _exchange(
         outcome=judged.outcome.value,
         verdict_class=judged.verdict_class.label,
         reason=judged.reason,
+        counted=judged.counted,
         signals=[_signal(s) for s in signals if s.exchange == exchange.index],
     )
 
