@@ -21,6 +21,7 @@ from monitor.store.rows import (
     ExchangeVerdictRow,
     FindingRow,
     MarkerRow,
+    ScheduleEventRow,
     SignalRow,
     TrialRow,
     VerdictRow,
@@ -124,6 +125,11 @@ class Reader:
             "ORDER BY marker"
         )
         return tuple(str(row[0]) for row in self._client.query(sql))
+
+    def schedule_events(self, since: datetime) -> tuple[ScheduleEventRow, ...]:
+        """Return what the schedule noted since then, oldest first."""
+        where = "at >= {since:DateTime64(3, 'UTC')} ORDER BY at, id"
+        return tuple(self._rows(ScheduleEventRow, where, {"since": since.astimezone(UTC)}))
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""

@@ -208,6 +208,18 @@ class BudgetRow:
     changed_at: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleEventRow:
+    """Runs missed (``count`` of them), or a change of a target that raises its rates for a day."""
+
+    id: str
+    at: datetime
+    target: str
+    probe: str
+    kind: str
+    count: int
+
+
 AnyRow = (
     TrialRow
     | ExchangeRow
@@ -217,6 +229,7 @@ AnyRow = (
     | FindingRow
     | MarkerRow
     | BudgetRow
+    | ScheduleEventRow
 )
 TABLES: dict[type[AnyRow], str] = {
     TrialRow: "trials",
@@ -227,6 +240,7 @@ TABLES: dict[type[AnyRow], str] = {
     FindingRow: "findings",
     MarkerRow: "markers",
     BudgetRow: "budget_spent",
+    ScheduleEventRow: "schedule_events",
 }
 # ``class`` is a Python keyword.
 _COLUMN_OF_FIELD = {"verdict_class": "class"}
