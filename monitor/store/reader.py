@@ -20,6 +20,7 @@ from monitor.store.rows import (
     ExchangeRow,
     ExchangeVerdictRow,
     FindingRow,
+    LadderRow,
     MarkerRow,
     ScheduleEventRow,
     SignalRow,
@@ -130,6 +131,11 @@ class Reader:
         """Return what the schedule noted since then, oldest first."""
         where = "at >= {since:DateTime64(3, 'UTC')} ORDER BY at, id"
         return tuple(self._rows(ScheduleEventRow, where, {"since": since.astimezone(UTC)}))
+
+    def last_ladders(self) -> tuple[LadderRow, ...]:
+        """Return the newest ladder of each target that could tell (exit 0 or 1)."""
+        where = "exit_code IN (0, 1) ORDER BY started_at DESC, id LIMIT 1 BY target"
+        return tuple(self._rows(LadderRow, where, {}))
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""

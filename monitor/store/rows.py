@@ -220,6 +220,43 @@ class ScheduleEventRow:
     count: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderRow:
+    """One run of ``context verify``: up to which size content was verified."""
+
+    id: str
+    target: str
+    model: str
+    started_at: datetime
+    finished_at: datetime
+    verified_tokens: int
+    verified_error_tokens: int
+    failed_tokens: int | None
+    enforced_tokens: int
+    advertised_tokens: int
+    advertised_source: str
+    exit_code: int
+    reason: str
+    spent_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RungRow:
+    """One size that a ladder tried, and how the prompt was read."""
+
+    ladder: str
+    position: int
+    target: str
+    started_at: datetime
+    asked_tokens: int
+    size_tokens: int
+    size_error_tokens: int
+    cold: bool
+    outcome: str
+    verdict_class: str
+    trial: str
+
+
 AnyRow = (
     TrialRow
     | ExchangeRow
@@ -230,6 +267,8 @@ AnyRow = (
     | MarkerRow
     | BudgetRow
     | ScheduleEventRow
+    | LadderRow
+    | RungRow
 )
 TABLES: dict[type[AnyRow], str] = {
     TrialRow: "trials",
@@ -241,6 +280,8 @@ TABLES: dict[type[AnyRow], str] = {
     MarkerRow: "markers",
     BudgetRow: "budget_spent",
     ScheduleEventRow: "schedule_events",
+    LadderRow: "context_ladders",
+    RungRow: "context_rungs",
 }
 # ``class`` is a Python keyword.
 _COLUMN_OF_FIELD = {"verdict_class": "class"}
