@@ -11,5 +11,5 @@ CREATE TABLE IF NOT EXISTS schedule_events
     count UInt32
 )
 ENGINE = ReplacingMergeTree
-PARTITION BY toYYYYMM(at)
+PARTITION BY toDate(at)
 ORDER BY (target, kind, at, id);
