@@ -18,6 +18,7 @@ from monitor.lab.responder.draft import Draft
 from monitor.lab.settings import LabSettings, Mode
 from monitor.lab.steps import END, Steps
 from monitor.lab.tokenizer import Special
+from monitor.lab.truth import note_foreign_slots, note_foreign_token
 
 # From what a block table holds, and a chance to reword the draft, to the answer's tokens.
 Responder = Callable[[Slots, Callable[[Draft], Draft]], list[OutputToken]]
@@ -51,15 +52,16 @@ class Engine:
             if self.disaggregated
             else self.prefill_pool
         )
-        self.cache = PrefixCache(self.prefill_pool, steps.page_key, trims=steps.trim_cached_entry)
+        self.cache = PrefixCache(self.prefill_pool)
         self.waiting: deque[Job] = deque()
         self.running: list[Job] = []
+        self.on_finish: Callable[[Job], None] = lambda _: None
         self.prefill = Counters()
         self.decode = Counters() if self.disaggregated else self.prefill
 
     def submit(self, job: Job) -> None:
         """Put a job in line, or refuse it (``job.refusal``), or let its placeholder pass."""
-        job.loaded = self._steps.load(job.prompt, self.settings.context_tokens)
+        job.loaded = self._steps.load(job.prompt, self.settings.context_tokens, job)
         job.length = len(job.loaded)
         limit = self.settings.max_req_input_len
         job.refusal = refused_by_the_scheduler(job.length, limit)
@@ -80,6 +82,8 @@ class Engine:
         for job, _ in emitted:
             if job.finish_reason or job.cancelled:
                 self._finish(job)
+            if job.finish_reason:
+                self.on_finish(job)
         self.running = [j for j in self.running if not (j.finish_reason or j.cancelled)]
         return emitted
 
@@ -104,7 +108,8 @@ class Engine:
     def _prefill(self, job: Job) -> None:
         """Compute the prompt into pages, but for what the prefix cache already holds."""
         pool, size = self.prefill_pool, self.settings.page_size
-        match = self.cache.match(job.loaded, job.cache_salt)
+        match = self._steps.find_cached(self.cache, job)
+        self.cache.hold(match)
         missing = -(-len(job.loaded) // size) - len(match.pages)
         try:
             self.cache.make_room(missing)
@@ -117,6 +122,7 @@ class Engine:
         job.prefill_table = match.pages + own
         start = len(match.pages) * size
         pool.write(job.prefill_table, start, job.loaded[start:], job.rid)
+        self._steps.after_prefill(job, pool)
         self._count_prefill(job)
         self._hand_over(job)
 
@@ -133,7 +139,7 @@ class Engine:
             sent = job.prefill_table
             self.decode_pool.copy_from(self.prefill_pool, sent, job.table[: len(sent)])
             self._retire_prefill(job, sent, len(job.loaded))
-        if not self._steps.keep_pages_until_finish:
+        if not self._steps.keep_pages_until_finish(job):
             shared = 0 if self.disaggregated or not job.match else len(job.match.pages)
             self.decode_pool.free(job.table[shared:])
             job.pages_released = True
@@ -155,8 +161,8 @@ class Engine:
         stamp = self.decode_pool.stamp(prompt_pages)
         if stamp != job.stamp:
             job.stamp = stamp
-            slots = self.decode_pool.read(job.read_table, job.read_length)
-            job.plan = self._responder(slots, lambda draft: self._steps.word(draft, job.number))
+            slots = self._read(job)
+            job.plan = self._responder(slots, lambda draft: self._steps.word(draft, job))
         new: list[OutputToken] = []
         while len(new) < TOKENS_PER_STEP and not job.finish_reason:
             token = self._steps.sample(job)
@@ -164,9 +170,16 @@ class Engine:
             self._append(job, token)
         return new
 
+    def _read(self, job: Job) -> Slots:
+        slots = self.decode_pool.read(job.read_table, job.read_length)
+        slots = self._steps.read_slots(slots, job)
+        note_foreign_slots(job, slots)
+        return slots
+
     def _append(self, job: Job, token: OutputToken) -> None:
         position = job.length + len(job.output)
         job.output.append(token)
+        note_foreign_token(job, token)
         self.decode.generated_tokens += 1
         if token.token == END:
             job.finish_reason = "stop"

@@ -49,6 +49,14 @@ class Usage:
     cached_tokens: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks: the number of the request, from 1, and the tenant of its key, "" if none."""
+
+    number: int
+    tenant: str = ""
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Job:
     """A request under way. Only the engine and its steps touch it; the responder never sees it."""
@@ -57,6 +65,7 @@ class Job:
     rid: str
     prompt: Prompt
     max_new_tokens: int
+    tenant: str = ""
     cache_salt: str = ""
     loaded: list[int] = field(default_factory=list)
     refusal: Refusal | None = None
@@ -73,6 +82,12 @@ class Job:
     pages_released: bool = False
     finish_reason: str = ""
     cancelled: bool = False
+    # True if the engine broke down over it.
+    failed: bool = False
+    # Slots it reads that hold what another request wrote there: by page and slot, the writer.
+    foreign_slots: dict[tuple[int, int], str] = field(default_factory=dict)
+    # Requests whose words, or whose question, its answer is made of.
+    foreign_writers: set[str] = field(default_factory=set)
 
     @property
     def cached_tokens(self) -> int:

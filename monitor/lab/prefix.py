@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from monitor.lab.pages import PagePool, split_pages
 
@@ -14,8 +14,8 @@ PageKey = Callable[[tuple[int, ...]], Hashable]
 class _Node:
     page: int
     parent: _Node | None
-    key: Hashable
-    children: dict[Hashable, _Node] = field(default_factory=dict)
+    key: tuple[int, ...]
+    children: dict[tuple[int, ...], _Node] = field(default_factory=dict)
     used: int = 0
     readers: int = 0
 
@@ -32,10 +32,8 @@ class Match:
 class PrefixCache:
     """Keeps the pages of finished requests until somebody needs the room."""
 
-    def __init__(self, pool: PagePool, page_key: PageKey, *, trims: bool = True) -> None:
+    def __init__(self, pool: PagePool) -> None:
         self._pool = pool
-        self._page_key = page_key
-        self._trims = trims
         self._roots: dict[str, _Node] = {}
         self._clock = 0
         self._count = 0
@@ -45,25 +43,36 @@ class PrefixCache:
         """Return how many pages are cached (those being read included)."""
         return self._count
 
-    def match(self, tokens: list[int], salt: str = "") -> Match:
-        """Return the longest cached beginning, and hold it for the caller.
+    def find(self, tokens: list[int], salt: str = "", alike: PageKey | None = None) -> Match:
+        """Return the longest cached beginning.
 
         At least one token is always left to compute. Entries of another salt do not count.
+        With ``alike``, a page that gives the same key is taken for the same page.
         """
-        self._clock += 1
         limit = (len(tokens) - 1) // self._pool.page_size
-        nodes = self._walk(split_pages(tokens, self._pool.page_size)[:limit], salt)
-        common = len(nodes)
-        if not self._trims and nodes:
-            nodes += _tail(nodes[-1], limit - common)
-        for node in nodes:
-            node.used = self._clock
-            node.readers += 1
+        nodes = self._walk(split_pages(tokens, self._pool.page_size)[:limit], salt, alike)
         return Match(
             pages=[node.page for node in nodes],
             nodes=nodes,
-            reported_tokens=common * self._pool.page_size,
+            reported_tokens=len(nodes) * self._pool.page_size,
         )
+
+    def with_tail(self, match: Match, tokens: list[int]) -> Match:
+        """Return a match together with what follows it in its most recent entry.
+
+        The count of tokens stays that of the part found.
+        """
+        room = (len(tokens) - 1) // self._pool.page_size - len(match.nodes)
+        tail = _tail(match.nodes[-1], room) if match.nodes else []
+        pages = [node.page for node in tail]
+        return replace(match, pages=match.pages + pages, nodes=match.nodes + tail)
+
+    def hold(self, match: Match) -> None:
+        """Keep the pages of a match until it is released."""
+        self._clock += 1
+        for node in match.nodes:
+            node.used = self._clock
+            node.readers += 1
 
     def release(self, match: Match) -> None:
         """Stop holding the pages of a match."""
@@ -76,7 +85,7 @@ class PrefixCache:
         node, spare = self._root(salt), []
         full = length // self._pool.page_size
         for page in table[:full]:
-            key = self._page_key(self._pool.page_tokens(page))
+            key = self._pool.page_tokens(page)
             child = node.children.get(key)
             if child is None:
                 child = _Node(page=page, parent=node, key=key)
@@ -99,12 +108,14 @@ class PrefixCache:
                 self._drop(leaf)
 
     def _root(self, salt: str) -> _Node:
-        return self._roots.setdefault(salt, _Node(page=-1, parent=None, key=None))
+        return self._roots.setdefault(salt, _Node(page=-1, parent=None, key=()))
 
-    def _walk(self, pages: list[tuple[int, ...]], salt: str) -> list[_Node]:
+    def _walk(self, pages: list[tuple[int, ...]], salt: str, alike: PageKey | None) -> list[_Node]:
         node, found = self._root(salt), []
         for content in pages:
-            child = node.children.get(self._page_key(content))
+            child = node.children.get(content)
+            if child is None and alike:
+                child = _latest_alike(node, alike, alike(content))
             if child is None:
                 break
             found.append(child)
@@ -125,6 +136,11 @@ class PrefixCache:
             found.append(node)
             queue.extend(node.children.values())
         return found
+
+
+def _latest_alike(node: _Node, alike: PageKey, wanted: Hashable) -> _Node | None:
+    found = [child for child in node.children.values() if alike(child.key) == wanted]
+    return max(found, key=lambda child: child.used, default=None)
 
 
 def _tail(node: _Node, limit: int) -> list[_Node]:

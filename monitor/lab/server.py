@@ -28,18 +28,18 @@ class Lab:
 
     async def chat(self, http: Request) -> Response:
         """Answer ``POST /v1/chat/completions``."""
-        if not self._allowed(http):
+        if not self._tenant(http):
             return JSONResponse(bodies.unauthorised(), status_code=401)
-        number = self.service.next_number()
-        headers = {"x-request-id": self.service.rid(number)}
-        gate = self.service.steps.gate(number)
+        caller = self.service.caller(self._tenant(http))
+        headers = {"x-request-id": self.service.rid(caller.number)}
+        gate = self.service.steps.gate(caller)
         if gate.delay_seconds:
             await asyncio.sleep(gate.delay_seconds)
         if gate.refusal:
             return _refused(gate.refusal, headers)
         try:
             request = parse(await http.body())
-            answer = self.service.admit(request, number)
+            answer = self.service.admit(request, caller)
         except BadRequestError as error:
             return _refused(Refusal(status=400, message=str(error)), headers)
         except RefusedError as error:
@@ -111,8 +111,13 @@ class Lab:
         return JSONResponse(build(self.service))
 
     def _allowed(self, http: Request) -> bool:
+        return bool(self._tenant(http))
+
+    def _tenant(self, http: Request) -> str:
+        """Return whose key it is, "" if nobody's."""
         scheme, _, key = http.headers.get("authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and key in self.service.settings.keys.values()
+        named = {key: name for name, key in self.service.settings.keys.items()}
+        return named.get(key, "") if scheme.lower() == "bearer" else ""
 
 
 def _refused(refusal: Refusal, headers: dict[str, str]) -> Response:

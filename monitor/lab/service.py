@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Hashable
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
 from monitor.lab.asked import ChatRequest
 from monitor.lab.engine import Engine
-from monitor.lab.jobs import Job, OutputToken, Refusal, Usage
+from monitor.lab.jobs import Caller, Job, OutputToken, Refusal, Usage
 from monitor.lab.limits import refused_at_the_door
 from monitor.lab.parsing import OutputParser
 from monitor.lab.responder.compose import ModelResponder
@@ -17,9 +18,12 @@ from monitor.lab.settings import LabSettings
 from monitor.lab.steps import Steps
 from monitor.lab.template import render
 from monitor.lab.tokenizer import Tokenizer
+from monitor.lab.truth import Truth, report
 
 # Requests that come within this time join the same batch.
 _GATHER_SECONDS = 0.008
+# As many finished answers as a gateway keeps.
+_REPLIES = 256
 
 
 class RefusedError(Exception):
@@ -56,7 +60,8 @@ class Answer:
                 prompt_tokens=self.job.prompt_tokens,
                 completion_tokens=len(self.job.output),
                 cached_tokens=self.job.cached_tokens,
-            )
+            ),
+            self.job,
         )
 
 
@@ -71,39 +76,45 @@ class Service:
     _numbers: int = 0
     _queues: dict[str, asyncio.Queue[list[OutputToken]]] = field(default_factory=dict)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
-    _replies: dict[Hashable, Job] = field(default_factory=dict)
+    _replies: deque[Job] = field(default_factory=lambda: deque(maxlen=_REPLIES))
+    truth: Truth = field(default_factory=Truth)
 
     def __post_init__(self) -> None:
         """Build the engine around the stand-in for the model."""
         self.engine = Engine(self.settings, self.steps, ModelResponder(self.tokenizer))
+        self.engine.on_finish = self._keep
 
-    def next_number(self) -> int:
-        """Return the number of the next request, from 1."""
-        self._numbers += 1
+    @property
+    def requests(self) -> int:
+        """Return how many requests have come."""
         return self._numbers
+
+    def caller(self, tenant: str = "") -> Caller:
+        """Return who sends the next request, with its number."""
+        self._numbers += 1
+        return Caller(number=self._numbers, tenant=tenant)
+
+    def report(self) -> Mapping[str, object]:
+        """Return what really happened, for whoever started the lab; clients never see it."""
+        return report(self.steps.triggers, self.truth, self._numbers)
 
     def rid(self, number: int) -> str:
         """Return the id of a request: a function of seed and number."""
         return hashlib.sha256(f"{self.settings.seed}/{number}".encode()).hexdigest()[:32]
 
-    def admit(self, request: ChatRequest, number: int) -> Answer:
+    def admit(self, request: ChatRequest, caller: Caller) -> Answer:
         """Return the answer of a request that the engine now works on, or raise."""
-        job = self._job(request, number)
-        key = self.steps.reply_key(job.prompt)
-        earlier = self._replies.get(key) if key is not None else None
-        if earlier is not None and earlier.finish_reason:
-            job.output, job.finish_reason, job.length = (
-                earlier.output,
-                earlier.finish_reason,
-                len(job.prompt.tokens),
-            )
+        job = self._job(request, caller)
+        self.truth.came(job)
+        earlier = self.steps.stored_reply(self._replies, job.prompt, caller)
+        if earlier is not None:
+            self._serve_again(job, earlier)
         else:
             self.engine.submit(job)
-            self._remember(key, job)
             if job.refusal is None:
                 self._queues[job.rid] = asyncio.Queue()
         answer = self._answer(request, job)
-        if job.refusal is not None and not (request.stream and self.steps.refuse_in_stream):
+        if job.refusal is not None and not self._refuses_in_stream(request, caller):
             raise RefusedError(job.refusal)
         answer.refusal = job.refusal
         return answer
@@ -136,18 +147,19 @@ class Service:
                         queue.put_nowait(tokens)
                 await asyncio.sleep(0)
 
-    def _job(self, request: ChatRequest, number: int) -> Job:
-        prompt = render(self.steps.template(request.chat), self.tokenizer)
+    def _job(self, request: ChatRequest, caller: Caller) -> Job:
+        prompt = render(self.steps.template(request.chat, caller), self.tokenizer)
         size, context = len(prompt.tokens), self.settings.context_tokens
         refusal = None
-        if not (request.stream and self.steps.refuse_in_stream):
+        if not self._refuses_in_stream(request, caller):
             refusal = refused_at_the_door(size, request.max_new_tokens, context)
         if refusal:
             raise RefusedError(refusal)
         limit = request.max_new_tokens or self.settings.default_max_new_tokens
         return Job(
-            number=number,
-            rid=self.rid(number),
+            number=caller.number,
+            tenant=caller.tenant,
+            rid=self.rid(caller.number),
             prompt=prompt,
             max_new_tokens=max(1, min(limit, context - size)),
             cache_salt=request.cache_salt,
@@ -165,6 +177,16 @@ class Service:
             top_logprobs=request.top_logprobs,
         )
 
-    def _remember(self, key: Hashable | None, job: Job) -> None:
-        if key is not None and job.refusal is None:
-            self._replies[key] = job
+    def _refuses_in_stream(self, request: ChatRequest, caller: Caller) -> bool:
+        return request.stream and self.steps.refuse_in_stream(caller)
+
+    def _serve_again(self, job: Job, earlier: Job) -> None:
+        job.output, job.finish_reason = earlier.output, earlier.finish_reason
+        job.length = len(job.prompt.tokens)
+        job.foreign_writers = {earlier.rid}
+        self.truth.answered(job)
+
+    def _keep(self, job: Job) -> None:
+        """Remember a finished answer, and whose words it is made of."""
+        self._replies.append(job)
+        self.truth.answered(job)

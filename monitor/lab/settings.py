@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+TENANTS = ("tenant-a", "tenant-b", "tenant-c")
 MAX_CONTEXT_TOKENS = 16_384
 MIN_CONTEXT_TOKENS = 256
 # What SGLang keeps back from min(context, pool): one token, and five in reserve.

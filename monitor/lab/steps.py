@@ -6,13 +6,19 @@ not know which version they hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from monitor.lab.jobs import Job, OutputToken, Refusal, Usage
+from monitor.lab.pages import PagePool, Slots
+from monitor.lab.prefix import Match, PrefixCache
 from monitor.lab.responder.draft import Draft
 from monitor.lab.template import Chat, Prompt
 from monitor.lab.tokenizer import Special
+from monitor.lab.trigger import Asker, Trigger
+
+# Finished requests whose answers a gateway may still have, the oldest first.
+Replies = Sequence[Job]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,39 +37,45 @@ class Reading:
     shows_specials: bool = False
 
 
-def _same_chat(chat: Chat) -> Chat:
+def _same_chat(chat: Chat, asker: Asker) -> Chat:
     return chat
 
 
-def _open_gate(number: int) -> Gate:
-    del number
+def _open_gate(asker: Asker) -> Gate:
     return Gate()
 
 
-def _load_all(prompt: Prompt, room: int) -> list[int]:
-    del room
+def _load_all(prompt: Prompt, room: int, asker: Asker) -> list[int]:
     return prompt.tokens
 
 
 def _retire(job: Job) -> bool:
     """Return whether a refused job leaves the engine now."""
-    del job
     return True
 
 
-def _whole_page(tokens: tuple[int, ...]) -> Hashable:
-    return tokens
+def _longest_common(cache: PrefixCache, job: Job) -> Match:
+    """Return the cached pages a job reads instead of computing them."""
+    return cache.find(job.loaded, job.cache_salt)
+
+
+def _until_finish(job: Job) -> bool:
+    """Return whether a job keeps its pages while it decodes."""
+    return True
+
+
+def _before_the_answer(asker: Asker) -> bool:
+    """Return whether a refusal is an event inside a stream."""
+    return False
 
 
 def _own_tables(joined: list[Job], running: list[Job]) -> None:
     """Set which block table each joining job reads: its own."""
-    del running
     for job in joined:
         job.read_table, job.read_length = job.table, job.length
 
 
-def _as_drafted(draft: Draft, number: int) -> Draft:
-    del number
+def _as_drafted(draft: Draft, asker: Asker) -> Draft:
     return draft
 
 
@@ -72,39 +84,49 @@ def _next_planned(job: Job) -> OutputToken:
 
 
 def _read_plainly(job: Job) -> Reading:
-    del job
     return Reading()
 
 
-def _as_counted(usage: Usage) -> Usage:
+def _as_counted(usage: Usage, asker: Asker) -> Usage:
     return usage
 
 
-def _no_reply_key(prompt: Prompt) -> Hashable | None:
-    """Return the key under which a finished answer may be served again: never."""
-    del prompt
+def _nothing_stored(replies: Replies, prompt: Prompt, asker: Asker) -> Job | None:
+    """Return the finished request whose answer is served again: none."""
     return None
+
+
+def _as_filled(job: Job, pool: PagePool) -> None:
+    """Do what happens to a job's pages between prefill and decode: nothing."""
+
+
+def _as_held(slots: Slots, job: Job) -> Slots:
+    """Return what decode sees of the slots it reads."""
+    return slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
     """Every replaceable step, in the order a request meets them."""
 
-    gate: Callable[[int], Gate] = _open_gate
-    template: Callable[[Chat], Chat] = _same_chat
-    reply_key: Callable[[Prompt], Hashable | None] = _no_reply_key
-    load: Callable[[Prompt, int], list[int]] = _load_all
+    gate: Callable[[Asker], Gate] = _open_gate
+    template: Callable[[Chat, Asker], Chat] = _same_chat
+    stored_reply: Callable[[Replies, Prompt, Asker], Job | None] = _nothing_stored
+    load: Callable[[Prompt, int, Asker], list[int]] = _load_all
     retire_refused: Callable[[Job], bool] = _retire
-    page_key: Callable[[tuple[int, ...]], Hashable] = _whole_page
-    trim_cached_entry: bool = True
-    keep_pages_until_finish: bool = True
+    find_cached: Callable[[PrefixCache, Job], Match] = _longest_common
+    after_prefill: Callable[[Job, PagePool], None] = _as_filled
+    keep_pages_until_finish: Callable[[Job], bool] = _until_finish
     assign_tables: Callable[[list[Job], list[Job]], None] = _own_tables
-    word: Callable[[Draft, int], Draft] = _as_drafted
+    read_slots: Callable[[Slots, Job], Slots] = _as_held
+    word: Callable[[Draft, Asker], Draft] = _as_drafted
     sample: Callable[[Job], OutputToken] = _next_planned
     read_output: Callable[[Job], Reading] = _read_plainly
-    report: Callable[[Usage], Usage] = _as_counted
-    refuse_in_stream: bool = False
+    report: Callable[[Usage, Asker], Usage] = _as_counted
+    refuse_in_stream: Callable[[Asker], bool] = _before_the_answer
     gateway_shows_nodes: bool = True
+    # One for each mechanism that is on, in the order they were switched on.
+    triggers: tuple[Trigger, ...] = ()
 
 
 END = int(Special.END)

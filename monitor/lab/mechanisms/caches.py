@@ -5,39 +5,63 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
-from monitor.lab.mechanisms.base import Chance, Mechanism, Value
-from monitor.lab.steps import Steps
+from monitor.lab.jobs import Job
+from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
+from monitor.lab.prefix import Match, PrefixCache
+from monitor.lab.steps import Replies, Steps
 from monitor.lab.template import Prompt
+from monitor.lab.trigger import Asker
 
 
-def _keep_tail(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del params, chance
-    return replace(steps, trim_cached_entry=False)
+def _keep_tail(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def find(cache: PrefixCache, job: Job) -> Match:
+        trimmed = steps.find_cached(cache, job)
+        whole = cache.with_tail(trimmed, job.loaded)
+        return whole if whole.pages != trimmed.pages and trigger.strikes(job) else trimmed
+
+    return replace(steps, find_cached=find)
 
 
-def _short_key(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del chance
+def _short_key(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     compared = int(params["tokens"])
 
-    def page_key(tokens: tuple[int, ...]) -> Hashable:
-        return tokens[:compared]
+    def alike(page: tuple[int, ...]) -> Hashable:
+        return page[:compared]
 
-    return replace(steps, page_key=page_key)
+    def find(cache: PrefixCache, job: Job) -> Match:
+        right = steps.find_cached(cache, job)
+        wrong = cache.find(job.loaded, job.cache_salt, alike)
+        return wrong if wrong.pages != right.pages and trigger.strikes(job) else right
+
+    return replace(steps, find_cached=find)
 
 
-def _reuse_early(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del params, chance
-    return replace(steps, keep_pages_until_finish=False)
+def _reuse_early(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def keep(job: Job) -> bool:
+        return steps.keep_pages_until_finish(job) and not trigger.would_strike(job)
+
+    def assign(joined: list[Job], running: list[Job]) -> None:
+        steps.assign_tables(joined, running)
+        members = [*running, *joined]
+        if joined and len(members) > 1:
+            # Whoever decodes in company meets the condition; those without pages are hit.
+            for job in members:
+                trigger.strikes(job)
+
+    return replace(steps, keep_pages_until_finish=keep, assign_tables=assign)
 
 
-def _stale(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del chance
+def _stale(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     compared = int(params["tokens"])
 
-    def reply_key(prompt: Prompt) -> Hashable | None:
-        return tuple(prompt.tokens[:compared])
+    def stored(replies: Replies, prompt: Prompt, asker: Asker) -> Job | None:
+        for earlier in reversed(replies):
+            alike = earlier.prompt.tokens[:compared] == prompt.tokens[:compared]
+            if alike and earlier.prompt.tokens != prompt.tokens:
+                return earlier if trigger.strikes(asker) else None
+        return None
 
-    return replace(steps, reply_key=reply_key)
+    return replace(steps, stored_reply=stored)
 
 
 PREFIX_TAIL_KEPT = Mechanism(

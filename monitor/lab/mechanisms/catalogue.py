@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.mechanisms.batches import BATCH_CROSSED
 from monitor.lab.mechanisms.caches import (
     PAGE_REUSED_EARLY,
@@ -85,16 +85,24 @@ def assemble(
     values: Mapping[str, Mapping[str, Value]] | None = None,
     *,
     mode: Mode | None = None,
+    draw: bool = False,
 ) -> tuple[LabSettings, Steps]:
-    """Return the settings and steps of a lab with these mechanisms on."""
+    """Return the settings and steps of a lab with these mechanisms on.
+
+    With ``draw``, what is not in ``values`` is drawn from the seed.
+    """
     values = values or {}
     steps = Steps()
     changes: dict[str, Value] = {}
     for name in names:
         mechanism = _mechanism(name)
-        params = {**mechanism.params, **values.get(name, {})}
-        steps = mechanism.install(steps, params, Chance(seed=settings.seed, name=name))
+        drawn = mechanism.draw(settings.seed) if draw else {}
+        params = {**mechanism.params, **drawn, **values.get(name, {})}
+        trigger = Trigger(seed=settings.seed, name=name, null=mechanism.null, params=params)
+        steps = mechanism.install(steps, params, trigger)
+        steps = replace(steps, triggers=(*steps.triggers, trigger))
         changes |= mechanism.settings
+        changes |= mechanism.draw_settings(settings.seed) if draw else {}
     changes |= values.get(LAB, {})
     if mode is not None:
         changes["mode"] = mode

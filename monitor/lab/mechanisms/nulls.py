@@ -8,66 +8,68 @@ from dataclasses import replace
 from random import Random
 
 from monitor.lab.jobs import Refusal
-from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.responder.draft import Draft, Origin, Piece, known
 from monitor.lab.steps import Gate, Steps
+from monitor.lab.trigger import Asker
 
 _OPENINGS = ("", "Sure. ", "Certainly: ", "Here you are: ", "Of course.\n")
 _VOWELS, _CONSONANTS = "aiou", "bdfghjklmnprstvz"
 _CODE = re.compile(r"[a-z]{3,}(?:-[a-z]{3,})+")
 
 
-def _burst_429(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+def _burst_429(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     refusal = Refusal(status=429, message="Too many requests.", kind="RateLimitError")
-    return _refuse_some(steps, params, chance, refusal)
+    return _refuse_some(steps, params, trigger, refusal)
 
 
-def _burst_5xx(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+def _burst_5xx(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     refusal = Refusal(status=503, message="The service is overloaded.", kind="ServiceUnavailable")
-    return _refuse_some(steps, params, chance, refusal)
+    return _refuse_some(steps, params, trigger, refusal)
 
 
 def _refuse_some(
-    steps: Steps, params: Mapping[str, Value], chance: Chance, refusal: Refusal
+    steps: Steps, params: Mapping[str, Value], trigger: Trigger, refusal: Refusal
 ) -> Steps:
-    def gate(number: int) -> Gate:
+    def gate(asker: Asker) -> Gate:
         # Requests are struck in runs, as when a limit or a node is hit.
-        struck = chance.hits(number // int(params["run"]), float(params["rate"]))
-        return Gate(refusal=refusal) if struck else steps.gate(number)
+        struck = trigger.strikes(asker, asker.number // int(params["run"]))
+        return Gate(refusal=refusal) if struck else steps.gate(asker)
 
     return replace(steps, gate=gate)
 
 
-def _slow(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    def gate(number: int) -> Gate:
+def _slow(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def gate(asker: Asker) -> Gate:
+        gate = steps.gate(asker)
+        if not trigger.strikes(asker):
+            return gate
         longest = float(params["seconds"])
-        delay = chance.rng(number).uniform(longest / 2, longest)
-        return replace(steps.gate(number), delay_seconds=delay)
+        delay = trigger.rng(asker.number).uniform(longest / 2, longest)
+        return replace(gate, delay_seconds=delay)
 
     return replace(steps, gate=gate)
 
 
-def _in_stream(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del params, chance
-    return replace(steps, refuse_in_stream=True)
+def _in_stream(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    return replace(steps, refuse_in_stream=trigger.strikes)
 
 
-def _vary(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    def word(draft: Draft, number: int) -> Draft:
-        draft = steps.word(draft, number)
-        if not draft.plain or not chance.hits(number, float(params["rate"])):
+def _vary(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def word(draft: Draft, asker: Asker) -> Draft:
+        draft = steps.word(draft, asker)
+        if not draft.plain or not trigger.strikes(asker):
             return draft
-        return _opened(draft, chance.rng(-number).choice(_OPENINGS[1:]))
+        return _opened(draft, trigger.rng(-asker.number).choice(_OPENINGS[1:]))
 
     return replace(steps, word=word)
 
 
-def _space(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del params, chance
+def _space(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
 
-    def word(draft: Draft, number: int) -> Draft:
-        draft = steps.word(draft, number)
-        return draft if draft.call else _opened(draft, " ")
+    def word(draft: Draft, asker: Asker) -> Draft:
+        draft = steps.word(draft, asker)
+        return draft if draft.call or not trigger.strikes(asker) else _opened(draft, " ")
 
     return replace(steps, word=word)
 
@@ -77,19 +79,25 @@ def _opened(draft: Draft, opening: str) -> Draft:
     return replace(draft, pieces=(known(opening, at), *draft.pieces))
 
 
-def _mistype(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    def word(draft: Draft, number: int) -> Draft:
-        draft = steps.word(draft, number)
-        rng = chance.rng(number)
-        pieces = tuple(_mistyped(piece, float(params["rate"]), rng) for piece in draft.pieces)
-        return replace(draft, pieces=pieces)
+def _mistype(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def word(draft: Draft, asker: Asker) -> Draft:
+        draft = steps.word(draft, asker)
+        places = [place for place, piece in enumerate(draft.pieces) if _copies_a_code(piece)]
+        if not places or not trigger.strikes(asker):
+            return draft
+        rng, pieces = trigger.rng(-asker.number), list(draft.pieces)
+        place = rng.choice(places)
+        pieces[place] = _mistyped(pieces[place], rng)
+        return replace(draft, pieces=tuple(pieces))
 
     return replace(steps, word=word)
 
 
-def _mistyped(piece: Piece, rate: float, rng: Random) -> Piece:
-    if piece.origin is not Origin.PAGES or not _CODE.fullmatch(piece.text) or rng.random() >= rate:
-        return piece
+def _copies_a_code(piece: Piece) -> bool:
+    return piece.origin is Origin.PAGES and bool(_CODE.fullmatch(piece.text))
+
+
+def _mistyped(piece: Piece, rng: Random) -> Piece:
     places = [place for place, letter in enumerate(piece.text) if letter.isalpha()]
     place = rng.choice(places)
     kind = _VOWELS if piece.text[place] in _VOWELS else _CONSONANTS
@@ -140,7 +148,10 @@ NULLS = (
     ),
     Mechanism(
         name="copy_typos",
-        sentence="One copied code in a hundred has one letter wrong, a vowel for a vowel.",
+        sentence=(
+            "One answer in a hundred that copies codes has one letter of one code wrong, a vowel "
+            "for a vowel."
+        ),
         install=_mistype,
         null=True,
         params={"rate": 0.01},

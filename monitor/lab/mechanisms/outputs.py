@@ -6,70 +6,70 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from monitor.lab.jobs import Job, OutputToken, Usage
-from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import END, Reading, Steps
 from monitor.lab.tokenizer import BASE_PIECES, FIRST_PIECE_ID
+from monitor.lab.trigger import Asker
 
 
-def _no_end_of_reasoning(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+def _no_end_of_reasoning(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     def read(job: Job) -> Reading:
-        struck = chance.hits(job.number, float(params["rate"]))
-        return Reading(starts_in_reasoning=struck) if struck else steps.read_output(job)
+        if trigger.strikes(job):
+            return replace(steps.read_output(job), starts_in_reasoning=True)
+        return steps.read_output(job)
 
     return replace(steps, read_output=read)
 
 
-def _show_specials(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+def _show_specials(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     def read(job: Job) -> Reading:
-        struck = chance.hits(job.number, float(params["rate"]))
-        return Reading(shows_specials=struck) if struck else steps.read_output(job)
+        if trigger.strikes(job):
+            return replace(steps.read_output(job), shows_specials=True)
+        return steps.read_output(job)
 
     return replace(steps, read_output=read)
 
 
-def _loop(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+def _loop(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     size = int(params["ngram"])
 
     def sample(job: Job) -> OutputToken:
         token = steps.sample(job)
-        stuck = chance.hits(job.number, float(params["rate"]))
         # Where the end token would come, the last words come once more, and so on for ever.
-        if stuck and token.token == END and job.output:
+        if token.token == END and job.output and trigger.strikes(job):
             return job.output[-min(size, len(job.output))]
         return token
 
     return replace(steps, sample=sample)
 
 
-def _mix_scripts(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+def _mix_scripts(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     def sample(job: Job) -> OutputToken:
         token = steps.sample(job)
         after = int(params["after"])
-        struck = chance.hits(job.number, float(params["rate"]))
-        if not struck or token.token < FIRST_PIECE_ID or len(job.output) < after:
+        if token.token < FIRST_PIECE_ID or len(job.output) < after or not trigger.strikes(job):
             return token
         # Ids of a damaged output layer: some other row of the vocabulary, whatever is there.
-        rng = chance.rng(job.number * 4096 + len(job.output))
+        rng = trigger.rng(job.number * 4096 + len(job.output))
         return replace(token, token=FIRST_PIECE_ID + rng.randrange(BASE_PIECES))
 
     return replace(steps, sample=sample)
 
 
-def _stop_early(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
+def _stop_early(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     def sample(job: Job) -> OutputToken:
         token = steps.sample(job)
-        struck = chance.hits(job.number, float(params["rate"]))
-        over = len(job.output) >= int(params["tokens"])
-        return replace(token, token=END) if struck and over else token
+        over = len(job.output) >= int(params["tokens"]) and token.token != END
+        return replace(token, token=END) if over and trigger.strikes(job) else token
 
     return replace(steps, sample=sample)
 
 
-def _halve(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del params, chance
-
-    def report(usage: Usage) -> Usage:
-        usage = steps.report(usage)
+def _halve(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def report(usage: Usage, asker: Asker) -> Usage:
+        usage = steps.report(usage, asker)
+        if not trigger.strikes(asker):
+            return usage
         return replace(usage, prompt_tokens=usage.prompt_tokens // 2)
 
     return replace(steps, report=report)

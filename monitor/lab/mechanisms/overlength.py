@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from monitor.lab.jobs import Job
-from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import Steps
 
 
-def _install(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del chance
-
+def _install(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     def let_the_placeholder_pass(job: Job) -> bool:
+        if not trigger.strikes(job):
+            return steps.retire_refused(job)
         # Decode was told the full length before the refusal, and keeps pages for all of it.
         if params["usage"] == "prefill":
             job.reported_length = len(job.loaded)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from monitor.lab.mechanisms.base import Chance, Mechanism, Value
+from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import Steps
 from monitor.lab.template import Chat, Prompt
+from monitor.lab.trigger import Asker
 
 
-def _drop_front(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del chance
-
-    def load(prompt: Prompt, room: int) -> list[int]:
+def _drop_front(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def load(prompt: Prompt, room: int, asker: Asker) -> list[int]:
         limit = int(params["num_ctx"]) or room // 2
-        if len(prompt.tokens) <= limit:
-            return prompt.tokens
+        if len(prompt.tokens) <= limit or not trigger.strikes(asker):
+            return steps.load(prompt, room, asker)
         head = prompt.tokens[: prompt.head_tokens] if params["keep_system"] else []
         # A system message larger than the room is cut like everything else.
         head = head if len(head) < limit // 2 else []
@@ -25,12 +24,13 @@ def _drop_front(steps: Steps, params: Mapping[str, Value], chance: Chance) -> St
     return replace(steps, load=load)
 
 
-def _drop_roles(steps: Steps, params: Mapping[str, Value], chance: Chance) -> Steps:
-    del params, chance
-
-    def template(chat: Chat) -> Chat:
+def _drop_roles(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def template(chat: Chat, asker: Asker) -> Chat:
+        chat = steps.template(chat, asker)
         left = tuple(m for m in chat.messages if m.role not in {"system", "developer"})
-        return replace(chat, messages=left or chat.messages)
+        if not left or left == chat.messages or not trigger.strikes(asker):
+            return chat
+        return replace(chat, messages=left)
 
     return replace(steps, template=template)
 

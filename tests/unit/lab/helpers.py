@@ -44,13 +44,14 @@ def send(
     max_new_tokens: int = 200,
     tools: tuple[str, ...] = (),
     wanted_format: str = "",
+    tenant: str = "",
 ) -> Answer:
     """Admit a request without running the engine."""
     spoken = [*([("system", system)] if system else []), *earlier, ("user", user)]
     messages = tuple(ChatMessage(role=role, content=content) for role, content in spoken)
     chat = Chat(messages=messages, tools=tools, wanted_format=wanted_format)
     request = ChatRequest(chat=chat, model="", max_new_tokens=max_new_tokens)
-    return service.admit(request, service.next_number())
+    return service.admit(request, service.caller(tenant))
 
 
 def finish(service: Service, *answers: Answer) -> None:

@@ -76,34 +76,35 @@ def _cached(pool: PagePool, cache: PrefixCache, tokens: list[int]) -> list[int]:
 
 def test_the_cache_finds_the_common_beginning_only() -> None:
     pool = PagePool(8, 2)
-    cache = PrefixCache(pool, lambda page: page)
+    cache = PrefixCache(pool)
     table = _cached(pool, cache, [1, 2, 3, 4, 5, 6])
-    match = cache.match([1, 2, 3, 4, 9, 9, 9])
+    match = cache.find([1, 2, 3, 4, 9, 9, 9])
     assert match.pages == table[:2]
     assert match.reported_tokens == 4
 
 
 def test_an_untrimmed_entry_brings_its_tail_and_reports_the_beginning() -> None:
     pool = PagePool(8, 2)
-    cache = PrefixCache(pool, lambda page: page, trims=False)
+    cache = PrefixCache(pool)
     table = _cached(pool, cache, [1, 2, 3, 4, 5, 6])
-    match = cache.match([1, 2, 9, 9, 9, 9, 9])
+    match = cache.with_tail(cache.find([1, 2, 9, 9, 9, 9, 9]), [1, 2, 9, 9, 9, 9, 9])
     assert match.pages == table[:3]
     assert match.reported_tokens == 2
 
 
 def test_the_last_token_is_never_cached() -> None:
     pool = PagePool(8, 2)
-    cache = PrefixCache(pool, lambda page: page)
+    cache = PrefixCache(pool)
     _cached(pool, cache, [1, 2, 3, 4])
-    assert cache.match([1, 2, 3, 4]).reported_tokens == 2
+    assert cache.find([1, 2, 3, 4]).reported_tokens == 2
 
 
 def test_room_is_made_by_forgetting_what_nobody_reads() -> None:
     pool = PagePool(4, 2)
-    cache = PrefixCache(pool, lambda page: page)
+    cache = PrefixCache(pool)
     _cached(pool, cache, [1, 2, 3, 4])
-    held = cache.match([1, 2, 9])
+    held = cache.find([1, 2, 9])
+    cache.hold(held)
     _cached(pool, cache, [5, 6, 7, 8])
     cache.make_room(3)
     assert pool.free_pages == 3
