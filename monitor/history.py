@@ -29,6 +29,7 @@ class Observation:
     prompt_bytes: int
     prompt_tokens: int | None
     response_id: str | None
+    model: str | None = None
     size_tokens: int | None = None
     size_error_tokens: int = 0
     stale_from: str | None = None
@@ -83,6 +84,7 @@ def observe(
         prompt_bytes=len(text.encode("utf-8", "surrogatepass")),
         prompt_tokens=response.usage.input_tokens if response else None,
         response_id=response.response_id if response else None,
+        model=response.model if response else None,
         size_tokens=exchange.expectation.size_tokens,
         size_error_tokens=exchange.expectation.size_error_tokens,
         stale_from=stale_from,

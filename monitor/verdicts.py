@@ -105,6 +105,8 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("PROTOCOL", "not_the_protocol"): _hard(_CONTRACT, "a 200 whose body is not an answer"),
     ("PROTOCOL", "faults"): _hard(_CONTRACT, "a 200 that breaks the protocol"),
     ("PROTOCOL", "no_usage"): _suspect("no token usage is reported, so none was checked"),
+    ("IDENTITY", "other_model"): _hard(_CONTRACT, "another model answered than was asked"),
+    ("IDENTITY", "renamed"): _suspect("the answering model goes by a new name"),
     ("PROTOCOL", "response_id_reused"): _hard(_CONTRACT, "one response id for two prompts"),
 }
 

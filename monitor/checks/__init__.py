@@ -6,6 +6,7 @@ from monitor.checks import (
     fact,
     finish,
     foreign,
+    identity,
     needle,
     nonce,
     ontopic,
@@ -33,6 +34,7 @@ CHECKS: tuple[Check, ...] = tuple(
         finish,
         empty,
         special,
+        identity,
         struct,
         repeat,
     )

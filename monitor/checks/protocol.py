@@ -1,4 +1,4 @@
-"""PROTOCOL: a 200 speaks the protocol; IDENTITY: one response id belongs to one prompt."""
+"""PROTOCOL: a 200 speaks the protocol, and one response id belongs to one prompt."""
 
 from __future__ import annotations
 

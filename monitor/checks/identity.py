@@ -1,0 +1,57 @@
+"""IDENTITY: the model that says it answered is the one that was asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from monitor.checks.base import Check, Needs, failed, passed, skipped
+from monitor.history import History
+from monitor.model import Exchange, Signal, Trial
+
+CODE = "IDENTITY"
+# So many answers under one name before another name says anything.
+SETTLED = 5
+# Words that say nothing of whose model it is.
+_COMMON = frozenset(
+    [
+        *("model", "models", "instruct", "chat", "base", "it", "hf", "gguf", "awq", "gptq", "fp"),
+        *("int", "bf", "preview", "latest", "default", "main", "beta", "exp", "mini", "small"),
+        *("large", "pro", "flash", "turbo", "lite", "max", "plus", "thinking", "reasoning"),
+    ]
+)
+_LETTERS = re.compile(r"[a-z]{2,}")
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail hard on a name of another family, once the target has named the right one often.
+
+    Servers answer under aliases, paths and dated snapshots of what was asked, so a name that
+    merely differs is no fault; a new one is worth a look. A name of another family says that
+    something else answered: a fallback, a route, a swap. A healthy target that always names its
+    model in its own way is never held to it.
+    """
+    response = exchange.response
+    name = response.model if response else None
+    if not name:
+        return [skipped(CODE, exchange, "no model is named")]
+    before = [seen.model for seen in history.earlier if seen.model]
+    right = sum(_related(trial.model, earlier) for earlier in before)
+    if right >= SETTLED and _family(name) and not _related(trial.model, name):
+        words = f"another model is named, after {right} answers by the one that was asked"
+        return [failed(CODE, exchange, "other_model", words)]
+    if len(before) >= SETTLED and {*before[-SETTLED:]} == {before[-1]} and name != before[-1]:
+        return [failed(CODE, exchange, "renamed", "the model is named differently from now on")]
+    return [passed(CODE, exchange, "named as before")]
+
+
+def _related(asked: str, named: str) -> bool:
+    """Tell whether two names share a word that says whose model it is."""
+    return asked.casefold() == named.casefold() or bool(_family(asked) & _family(named))
+
+
+def _family(name: str) -> frozenset[str]:
+    return frozenset(_LETTERS.findall(name.casefold())) - _COMMON
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT)
