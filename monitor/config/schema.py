@@ -67,6 +67,14 @@ class Listen(Section):
     """Where the daemon serves metrics, pages and its API."""
 
     host: Text = Field(default="127.0.0.1", description="Address to listen on.")
+    hosts: tuple[Text, ...] = Field(
+        default=(),
+        description=(
+            "Further names under which its API may be called; /metrics and health pages answer "
+            "under any."
+        ),
+        examples=["[davylamp.example.com]"],
+    )
     port: Annotated[int, Field(strict=True, ge=1, le=65_535)] = Field(
         default=DEFAULT_PORT, description="Port to listen on."
     )
@@ -137,6 +145,10 @@ class Schedule(Section):
         description="A run later than this is dropped and counted.",
     )
     spread: Flag = Field(default=True, description="Spread first starts over the interval.")
+    reserve: Ratio = Field(
+        default=0.2,
+        description="Part of each day's budgets kept for the 24 h after a change of the target.",
+    )
 
 
 class Log(Section):

@@ -85,13 +85,17 @@ def risk_prior(stratum: str, limits: Collection[int], *, changed: bool = False) 
 
 
 def allot(
-    cells: Sequence[Cell], budgets: Mapping[str, float], most_a_day: Mapping[str, float]
+    cells: Sequence[Cell],
+    budgets: Mapping[str, float],
+    most_a_day: Mapping[str, float],
+    *,
+    reserve: float = 0.0,
 ) -> tuple[Rate, ...]:
     """Return the rate of each cell, in the order given.
 
     ``budgets`` are tokens a day by kind; ``most_a_day`` is the most trials of each probe. The
-    tokens of all rates never pass a budget. Where a probe may not even ask each of its cells
-    once a day, its floor is what it may.
+    tokens of all rates never pass a budget; the part ``reserve`` of it pays floors only. Where a
+    probe may not even ask each of its cells once a day, its floor is what it may.
     """
     floors = _floors(cells, most_a_day)
     rates: dict[Cell, float] = {}
@@ -99,7 +103,9 @@ def allot(
         own = [cell for cell in cells if cell.budget == kind]
         budget = budgets.get(kind, 0.0)
         kept = _affordable(own, floors, budget)
-        rates |= _share(kept, floors, budget, _tops(kept, cells, most_a_day))
+        least = sum(cell.tokens * floors[cell] for cell in kept)
+        usual = max(least, budget * (1 - reserve))
+        rates |= _share(kept, floors, usual, _tops(kept, cells, most_a_day))
     return tuple(Rate(cell=cell, a_day=rates.get(cell, 0.0)) for cell in cells)
 
 
@@ -118,7 +124,7 @@ def _affordable(
     left = budget
     for cell in sorted(cells, key=lambda each: (each.dearness, each.probe, each.stratum)):
         cost = cell.tokens * floors[cell]
-        if cost <= left:
+        if cost <= left and cell.tokens <= budget:
             kept.add(cell)
             left -= cost
     return tuple(cell for cell in cells if cell in kept)

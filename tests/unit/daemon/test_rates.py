@@ -73,6 +73,8 @@ def test_what_is_left_out_did_not_fit_and_nothing_dearer_took_its_place(plan) ->
             and rate.cell.budget == left_out.budget
             and rate.cell.dearness <= left_out.dearness
         ]
+        if left_out.tokens > budgets[left_out.budget]:
+            continue
         paid = sum(cell.tokens * floor[cell] for cell in better)
         assert paid + left_out.tokens * floor[left_out] > budgets[left_out.budget] * (1 - 1e-9)
 
@@ -90,6 +92,18 @@ def test_where_nothing_binds_rates_follow_the_square_root_rule(plan) -> None:
         if len(free) == len(of_kind) and free:
             spent = sum(rate.a_day * rate.cell.tokens for rate in free)
             assert spent == pytest.approx(ample, rel=1e-6)
+
+
+@given(plans(), st.floats(0.0, 0.9))
+def test_a_reserve_is_left_over_unless_floors_need_it(plan, reserve: float) -> None:
+    cells, budgets, most = plan
+    whole, kept = allot(cells, budgets, most), allot(cells, budgets, most, reserve=reserve)
+    assert [rate.affordable for rate in whole] == [rate.affordable for rate in kept]
+    for kind in KINDS:
+        of_kind = [rate for rate in kept if rate.cell.budget == kind]
+        spent = sum(rate.a_day * rate.cell.tokens for rate in of_kind)
+        at_floor = all(rate.a_day <= FLOOR_A_DAY * (1 + 1e-6) for rate in of_kind)
+        assert at_floor or spent <= budgets[kind] * (1 - reserve) * (1 + 1e-9)
 
 
 def test_the_weight_is_the_root_of_prior_over_cost_and_fault_rate() -> None:

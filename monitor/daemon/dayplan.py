@@ -1,0 +1,168 @@
+"""What a day of one target is: which strata are asked, how often, at what price, and which not.
+
+The schedule follows it, ``davylamp plan`` prints it, and ``config check`` quotes its totals. Every
+trial is priced as if it were answered, so the day's budgets last the day whatever the target does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from monitor.config import Config, Target
+from monitor.config.effective import Caps
+from monitor.conventions import NotProbed as NotProbedCode
+from monitor.daemon.rates import DAY_SECONDS, Cell, allot, risk_prior
+from monitor.planning import NotProbed, ProbeChoice, plan_pass
+from monitor.probes.base import BudgetKind, Price, TargetView, TrialPlan
+
+_TOKENS_PER_PRICE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayStratum:
+    """A stratum that is asked: trials a day, and the mean price of one."""
+
+    probe: str
+    stratum: str
+    budget: BudgetKind
+    prior: float
+    trials: float
+    refused_tokens: float
+    answered_tokens: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayPlan:
+    """A day of one target. ``budgets`` are its caps in tokens, money caps turned into tokens."""
+
+    target: str
+    strata: tuple[DayStratum, ...]
+    not_probed: tuple[NotProbed, ...]
+    budgets: Mapping[BudgetKind, float]
+
+    def rates(self, probe: str) -> dict[str, float]:
+        """Return the trials a day of each stratum of a probe."""
+        return {each.stratum: each.trials for each in self.strata if each.probe == probe}
+
+    def interval_seconds(self, probe: str) -> float | None:
+        """Return the time between two trials of a probe; ``None`` if it is never asked."""
+        trials = sum(self.rates(probe).values())
+        return DAY_SECONDS / trials if trials > 0 else None
+
+    def tokens(self, budget: BudgetKind | None = None, *, answered: bool) -> float:
+        """Return a day's tokens, of one budget or both, if all is answered or over is refused."""
+        return sum(
+            each.trials * (each.answered_tokens if answered else each.refused_tokens)
+            for each in self.strata
+            if budget is None or each.budget is budget
+        )
+
+
+def day_plan(
+    config: Config,
+    target: Target,
+    view: TargetView,
+    choices: Sequence[ProbeChoice],
+    *,
+    changed: bool = False,
+) -> DayPlan:
+    """Return the day of a target by its configuration, its limits and what may be asked of it.
+
+    After a change of the target the reserve of the budgets is used too.
+    """
+    planned = plan_pass(view, choices, rng=Random(0))
+    budgets = token_caps(config, target)
+    limits = [limit.tokens for limit in view.limits]
+    trials: dict[Cell, list[TrialPlan]] = {}
+    for (probe, stratum), group in _by_stratum(planned.trials).items():
+        cell = Cell(
+            probe=probe,
+            stratum=stratum,
+            budget=group[0].budget.value,
+            tokens=_mean([each.price.answered_tokens for each in group]),
+            prior=risk_prior(stratum, limits, changed=changed),
+        )
+        trials[cell] = group
+    rates = allot(
+        list(trials),
+        {kind.value: tokens for kind, tokens in budgets.items()},
+        {choice.name: DAY_SECONDS / _interval(config, target, choice.name) for choice in choices},
+        reserve=0.0 if changed else config.schedule.reserve,
+    )
+    asked = [rate for rate in rates if rate.affordable]
+    return DayPlan(
+        target=target.name,
+        strata=tuple(_stratum(rate.cell, rate.a_day, trials[rate.cell]) for rate in asked),
+        not_probed=(
+            *planned.not_probed,
+            *(
+                _unaffordable(rate.cell, trials[rate.cell], budgets)
+                for rate in rates
+                if not rate.affordable
+            ),
+        ),
+        budgets=budgets,
+    )
+
+
+def token_caps(config: Config, target: Target) -> dict[BudgetKind, float]:
+    """Return each day's cap in tokens; a cap in dollars is paid at the dearer of the two prices."""
+    held = config.for_target(target)
+    price = target.price
+    dearest = max(price.input_usd_per_million, price.output_usd_per_million) if price else 0.0
+
+    def cap(caps: Caps) -> float:
+        if caps.usd is None or dearest <= 0:
+            return float(caps.tokens)
+        return min(caps.tokens, caps.usd / dearest * _TOKENS_PER_PRICE)
+
+    return {BudgetKind.ORDINARY: cap(held.daily), BudgetKind.BOUNDARY: cap(held.boundary)}
+
+
+def _interval(config: Config, target: Target, probe: str) -> float:
+    entry = next((each for each in target.entries if each.name == probe), None)
+    return config.for_probe(target, entry).interval_seconds
+
+
+def _by_stratum(trials: Sequence[TrialPlan]) -> dict[tuple[str, str], list[TrialPlan]]:
+    found: dict[tuple[str, str], list[TrialPlan]] = {}
+    for trial in trials:
+        found.setdefault((trial.probe, trial.stratum), []).append(trial)
+    return found
+
+
+def _stratum(cell: Cell, a_day: float, group: Sequence[TrialPlan]) -> DayStratum:
+    return DayStratum(
+        probe=cell.probe,
+        stratum=cell.stratum,
+        budget=group[0].budget,
+        prior=cell.prior,
+        trials=a_day,
+        refused_tokens=_mean([each.price.refused_tokens for each in group]),
+        answered_tokens=cell.tokens,
+    )
+
+
+def _unaffordable(
+    cell: Cell, group: Sequence[TrialPlan], budgets: Mapping[BudgetKind, float]
+) -> NotProbed:
+    kind = group[0].budget
+    return NotProbed(
+        probe=cell.probe,
+        stratum=cell.stratum,
+        code=NotProbedCode.BUDGET,
+        reason=(
+            f"one trial a day of it costs {cell.tokens:,.0f} tokens, which the {kind.value} budget "
+            f"of {budgets[kind]:,.0f} cannot pay beside what is likelier to find a fault"
+        ),
+        price=Price(
+            refused_tokens=round(_mean([each.price.refused_tokens for each in group])),
+            answered_tokens=round(cell.tokens),
+        ),
+    )
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return sum(numbers) / len(numbers)
