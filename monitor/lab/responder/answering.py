@@ -8,6 +8,7 @@ from monitor.lab.responder import (
     arithmetic,
     choices,
     confirming,
+    conversation,
     enumerating,
     extract,
     facts,
@@ -31,6 +32,10 @@ Rule = Callable[[Ask], list[Piece] | None]
 # One rule is one form of task. The first rule with an answer to a clause gives it.
 RULES: tuple[Rule, ...] = (
     recall.next_line_literally,
+    conversation.acknowledge,
+    conversation.of_a_message,
+    conversation.total,
+    conversation.kept_list,
     choices.choose,
     writing.several_times,
     writing.dated,
@@ -45,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     recall.listed,
     recall.several_fields,
     recall.defined,
+    conversation.beside_name,
     recall.say_literally,
     arithmetic.reckon,
     statements.told,
@@ -64,6 +70,9 @@ def answer_turn(reading: Reading, turn: Span) -> Draft | None:
     """Return the answer to a turn, or ``None`` if nothing in it is understood."""
     scopes = (turn, Span(start=0, end=turn.start))
     whole = Ask(reading=reading, clause=turn, turn=turn, scopes=scopes)
+    said = conversation.tool_said(whole)
+    if said and not structure.has_format(whole):
+        return shape.apply(whole, [said])
     structured = structure.call_tool(whole, answer_clauses)
     if structured is None and structure.has_format(whole):
         structured = structure.fill(whole, answer_clauses)
@@ -71,7 +80,11 @@ def answer_turn(reading: Reading, turn: Span) -> Draft | None:
         return structured
     drafts = [draft for task in sections(whole) if (draft := _answer_task(task))]
     if not drafts:
-        return None
+        told = any(
+            conversation.only_tells(reading.text[clause.start : clause.end])
+            for clause in clauses(reading.text, turn)
+        )
+        return Draft(pieces=tuple(conversation.noted(whole))) if told else None
     pieces = joined([list(draft.pieces) for draft in drafts], "\n", max(turn.start, turn.end - 1))
     return Draft(pieces=tuple(pieces), plain=all(draft.plain for draft in drafts))
 
@@ -96,9 +109,15 @@ def _answer_each(task: Ask) -> list[list[Piece]]:
     answers: list[list[Piece]] = []
     for clause in clauses(task.reading.text, task.turn):
         ask = Ask(reading=task.reading, clause=clause, turn=task.turn, scopes=task.scopes)
-        if not may_ask(ask.text) or says_only_how(ask.text, answered=bool(answers)):
+        if _only_tells(ask) or not may_ask(ask.text):
+            continue
+        if says_only_how(ask.text, answered=bool(answers)):
             continue
         pieces = next((found for rule in RULES if (found := rule(ask))), None)
         if pieces:
             answers.append(pieces)
     return answers
+
+
+def _only_tells(ask: Ask) -> bool:
+    return conversation.only_tells(ask.text) or conversation.only_changes(ask)

@@ -15,6 +15,7 @@ from monitor.lab.responder.answering import answer_turn
 from monitor.lab.responder.asking import Span
 from monitor.lab.responder.draft import Draft, Piece, copied, known
 from monitor.lab.responder.reading import Reading, Turn, mark, read, without_marks
+from monitor.lab.responder.standing import keep_to
 from monitor.lab.tokenizer import Special, Tokenizer
 
 _CODE = re.compile(r"[a-z]{4,6}(?:-[a-z]{4,6})+|\b[A-Z0-9]{2,}(?:-[A-Z0-9]{2,})+")
@@ -76,14 +77,14 @@ def compose(reading: Reading) -> Draft:
 
 
 def _answer_last(reading: Reading, turns: list[Turn]) -> Draft:
-    if len(turns) > 1 and turns[-2].role == "tool":
-        return _report_tool(reading, turns[-2])
     users = [turn for turn in turns if turn.role == "user"]
     # A prompt that lost its front has no beginning of a turn: what is left is the turn.
     end = reading.text.rfind(mark(Special.END))
     span = Span(start=users[-1].start, end=users[-1].end) if users else Span(start=0, end=end)
+    if len(turns) > 1 and turns[-2].role == "tool":
+        return keep_to(reading, span, _report_tool(reading, turns[-2]))
     draft = answer_turn(reading, span)
-    return draft or Draft(pieces=(known(_UNSURE, max(0, span.end - 1)),))
+    return keep_to(reading, span, draft or Draft(pieces=(known(_UNSURE, max(0, span.end - 1)),)))
 
 
 def _report_tool(reading: Reading, turn: Turn) -> Draft:

@@ -22,7 +22,7 @@ _DEFINED = re.compile(
     re.MULTILINE,
 )
 _DEFINED_ZH = re.compile(
-    r"(?P<b>[\u4e00-\u9fffA-Za-z0-9 ]{0,14}?的)?(?P<a>[\u4e00-\u9fff]{2,10}?)(?:是|为|：|:|＝|=)\s*"
+    r"(?P<b>[\u4e00-\u9fffA-Za-z0-9 ]{0,14}?的)?(?P<a>(?!请?记[住下]|请?注意)[\u4e00-\u9fff]{2,10}?)(?:是|为|：|:|＝|=)\s*"
     r"[“\"'「]?(?P<x>[A-Za-z0-9][\w\-]*|[\u4e00-\u9fff]{1,12}|\d+)[”\"'」]?(?=[。，；,;.\s]|$)",
     re.MULTILINE,
 )

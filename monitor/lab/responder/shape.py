@@ -44,19 +44,19 @@ def apply(whole: Ask, answers: list[list[Piece]]) -> Draft:
     text = whole.turn_text
     at = whole.turn.end - 1 if whole.turn.end > whole.turn.start else whole.turn.start
     pieces = joined(answers, ", " if _COMMAS.search(text) else "\n", at)
-    shaped = _cased(text, pieces, alone=len(answers) == 1)
+    shaped = cased(text, pieces, alone=len(answers) == 1)
     if _ONE_WORD.search(text) and len(answers) == 1:
         shaped = _first_word(shaped)
     if _BULLETS.search(text):
         shaped = _itemised(shaped, at, lambda _: "- ")
     elif _NUMBERED.search(text):
         shaped = _itemised(shaped, at, lambda number: f"{number}. ")
-    shaped = _framed(text, _bracketed(text, shaped), whole)
+    shaped = _framed(text, bracketed(text, shaped), whole)
     free = shaped == pieces and not _STRICT.search(text) and not _COMMAS.search(text)
     return Draft(pieces=tuple(shaped), plain=free)
 
 
-def _cased(text: str, pieces: list[Piece], *, alone: bool) -> list[Piece]:
+def cased(text: str, pieces: list[Piece], *, alone: bool) -> list[Piece]:
     """Return the pieces in the case asked for; a code beside another answer stays as it is."""
     change = str.upper if _UPPER.search(text) else str.lower if _LOWER.search(text) else None
     if change is None:
@@ -71,7 +71,7 @@ def _is_code(piece: Piece) -> bool:
     return piece.origin is Origin.PAGES and bool(_A_CODE.fullmatch(piece.text))
 
 
-def _bracketed(text: str, pieces: list[Piece]) -> list[Piece]:
+def bracketed(text: str, pieces: list[Piece]) -> list[Piece]:
     """Return the pieces inside the brackets that "Put your answer in brackets" asks for."""
     signs = brackets(text) if _ABOUT_BRACKETS.search(text) else ""
     if not signs or not pieces or any(signs[0] in piece.text for piece in pieces):
