@@ -23,11 +23,13 @@ from monitor.lab.service import Service
 from monitor.lab.settings import (
     MAX_CONTEXT_TOKENS,
     MIN_CONTEXT_TOKENS,
+    TENANTS,
     LabSettings,
     Mode,
 )
 
-TENANTS = ("tenant-a", "tenant-b", "tenant-c")
+# Longer than any answer takes; who holds a connection open longer is cut off.
+_SHUTDOWN_SECONDS = 3
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
@@ -36,11 +38,13 @@ def main(argv: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     if options.list_faults:
-        _list()
+        sys.stdout.write(json.dumps(_listed()) + "\n" if options.json else _list())
         return 0
     try:
         values = parse_sets(options.set)
-        settings, steps = assemble(_settings(options), options.fault, values, mode=options.mode)
+        settings, steps = assemble(
+            _settings(options), options.fault, values, mode=options.mode, draw=options.draw
+        )
     except UnknownMechanismError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -49,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def serve(service: Service, host: str, port: int) -> None:
-    """Listen, print one line of JSON, and answer until a signal comes."""
+    """Listen, print one line of JSON, answer until a signal comes, and print what happened."""
     facts.load()
     # With the protocol named, accepted connections send small packets at once.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -59,9 +63,17 @@ def serve(service: Service, host: str, port: int) -> None:
     sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
     sys.stdout.flush()
     # The server stops in good order and then raises the signal again: that is a normal end here.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    config = uvicorn.Config(application(service), log_level="warning", access_log=False)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    config = uvicorn.Config(
+        application(service),
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+    )
     uvicorn.Server(config).run(sockets=[listener])
+    sys.stdout.write(json.dumps(service.report()) + "\n")
+    sys.stdout.flush()
 
 
 def announcement(settings: LabSettings, host: str, port: int) -> dict[str, object]:
@@ -110,15 +122,34 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--context", type=_context, default=4096, metavar="TOKENS")
     parser.add_argument("--mode", type=Mode, choices=list(Mode), default=None)
+    parser.add_argument(
+        "--draw", action="store_true", help="draw from the seed what is not set of each fault"
+    )
     parser.add_argument("--list-faults", action="store_true")
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
     return parser
 
 
-def _list() -> None:
+def _list() -> str:
+    lines = []
     for null, title in ((False, "Faults"), (True, "Nulls (peculiar, but not wrong)")):
-        sys.stdout.write(f"{title}\n")
+        lines.append(title)
         for mechanism in MECHANISMS.values():
             if mechanism.null is null:
                 params = ", ".join(f"{key}={value}" for key, value in mechanism.params.items())
-                suffix = f" [{params}]" if params else ""
-                sys.stdout.write(f"  {mechanism.name}: {mechanism.sentence}{suffix}\n")
+                lines.append(f"  {mechanism.name}: {mechanism.sentence} [{params}]")
+    return "\n".join(lines) + "\n"
+
+
+def _listed() -> list[dict[str, object]]:
+    return [
+        {
+            "name": mechanism.name,
+            "null": mechanism.null,
+            "sentence": mechanism.sentence,
+            "params": dict(mechanism.params),
+            "deterministic": mechanism.deterministic,
+            "drawn": {name: str(each) for name, each in mechanism.drawn_from().items()},
+        }
+        for mechanism in MECHANISMS.values()
+    ]

@@ -67,7 +67,7 @@ class OneOf:
 
     def __str__(self) -> str:
         """Return the values."""
-        return ", ".join(repr(value) if value == "" else str(value) for value in self.values)
+        return ", ".join(dict.fromkeys(str(value) or "all" for value in self.values))
 
 
 def one_of(*values: Value) -> OneOf:

@@ -55,14 +55,15 @@ class Mechanism:
 
     def draw(self, seed: int) -> Mapping[str, Value]:
         """Return drawn parameters: each a function of seed, mechanism and parameter only."""
-        return _drawn(seed, self.name, self.drawn_from())
+        return drawn(seed, self.name, self.drawn_from())
 
     def draw_settings(self, seed: int) -> Mapping[str, Value]:
         """Return drawn sizes of the lab."""
-        return _drawn(seed, self.name, self.lab_ranges)
+        return drawn(seed, self.name, self.lab_ranges)
 
 
-def _drawn(seed: int, name: str, ranges: Mapping[str, Draw]) -> Mapping[str, Value]:
+def drawn(seed: int, name: str, ranges: Mapping[str, Draw]) -> Mapping[str, Value]:
+    """Return a value of each range, each from a generator of its own."""
     return {
         param: each.draw(Random(f"{seed}/{name}/{param}/draw")) for param, each in ranges.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from monitor.lab.draws import Spread
 from monitor.lab.jobs import Job
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import Steps
@@ -32,5 +33,6 @@ BATCH_CROSSED = Mechanism(
         "them, so each member reads another's pages."
     ),
     install=_rotate,
+    ranges={"rate": Spread(0.1, 1.0)},
     params={"rate": 1.0},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
+from monitor.lab.draws import Spread, one_of
 from monitor.lab.jobs import Job
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.prefix import Match, PrefixCache
@@ -71,6 +72,7 @@ PREFIX_TAIL_KEPT = Mechanism(
         "trimmed, so the slots after the common part keep the old request's tail."
     ),
     install=_keep_tail,
+    ranges={"rate": Spread(0.1, 1.0)},
 )
 PREFIX_KEY_SHORT = Mechanism(
     name="prefix_key_short",
@@ -79,6 +81,7 @@ PREFIX_KEY_SHORT = Mechanism(
         "request that begins alike is taken for a hit."
     ),
     install=_short_key,
+    ranges={"rate": Spread(0.1, 1.0), "tokens": one_of(4, 6, 7)},
     params={"tokens": 8},
 )
 PAGE_REUSED_EARLY = Mechanism(
@@ -88,6 +91,7 @@ PAGE_REUSED_EARLY = Mechanism(
         "a running answer still reads."
     ),
     install=_reuse_early,
+    ranges={"rate": Spread(0.1, 1.0)},
 )
 STALE_ANSWER = Mechanism(
     name="stale_answer",
@@ -95,5 +99,6 @@ STALE_ANSWER = Mechanism(
         "The gateway serves a stored answer again to any prompt that begins with the same tokens."
     ),
     install=_stale,
+    ranges={"rate": Spread(0.1, 1.0), "tokens": one_of(8, 12, 16)},
     params={"tokens": 12},
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
+from monitor.lab.draws import Draw, one_of
+from monitor.lab.mechanisms.base import Mechanism, Trigger, Value, drawn
 from monitor.lab.mechanisms.batches import BATCH_CROSSED
 from monitor.lab.mechanisms.caches import (
     PAGE_REUSED_EARLY,
@@ -24,7 +25,7 @@ from monitor.lab.mechanisms.outputs import (
 )
 from monitor.lab.mechanisms.overlength import OVERLENGTH_PLACEHOLDER
 from monitor.lab.mechanisms.prompts import FRONT_DROPPED, ROLE_DROPPED, TRUNCATE
-from monitor.lab.settings import LabSettings, Mode
+from monitor.lab.settings import TENANTS, LabSettings, Mode
 from monitor.lab.steps import Steps
 
 MECHANISMS: Mapping[str, Mechanism] = {
@@ -50,6 +51,7 @@ MECHANISMS: Mapping[str, Mechanism] = {
 }
 # "--set lab.prefill_share=0.65" sets a size of the lab itself.
 LAB = "lab"
+_LAB_RANGES: Mapping[str, Draw] = {"page_size": one_of(8, 16, 32)}
 _LAB_PARAMS: Mapping[str, Value] = {
     "prefill_share": 4.0,
     "decode_share": 4.0,
@@ -72,7 +74,7 @@ def parse_sets(sets: Sequence[str]) -> dict[str, dict[str, Value]]:
         if not sign or param not in params:
             known = ", ".join(sorted(params)) or "none"
             raise UnknownMechanismError(f"--set {text}: {name} has the parameters: {known}")
-        choices = {} if name == LAB else _mechanism(name).choices
+        choices = {} if name == LAB else {"tenant": ("", *TENANTS), **_mechanism(name).choices}
         if raw not in choices.get(param, (raw,)):
             raise UnknownMechanismError(f"--set {text}: wanted is {' or '.join(choices[param])}")
         found.setdefault(name, {})[param] = _typed(text, raw, params[param])
@@ -93,11 +95,11 @@ def assemble(
     """
     values = values or {}
     steps = Steps()
-    changes: dict[str, Value] = {}
+    changes: dict[str, Value] = draw_sizes(settings.seed) if draw else {}
     for name in names:
         mechanism = _mechanism(name)
-        drawn = mechanism.draw(settings.seed) if draw else {}
-        params = {**mechanism.params, **drawn, **values.get(name, {})}
+        chosen = mechanism.draw(settings.seed) if draw else {}
+        params = {**mechanism.params, **chosen, **values.get(name, {})}
         trigger = Trigger(seed=settings.seed, name=name, null=mechanism.null, params=params)
         steps = mechanism.install(steps, params, trigger)
         steps = replace(steps, triggers=(*steps.triggers, trigger))
@@ -109,6 +111,11 @@ def assemble(
     if "mode" in changes:
         changes["mode"] = Mode(str(changes["mode"]))
     return replace(settings, **changes), steps  # type: ignore[arg-type]
+
+
+def draw_sizes(seed: int) -> dict[str, Value]:
+    """Return sizes of the lab drawn from its seed."""
+    return dict(drawn(seed, LAB, _LAB_RANGES))
 
 
 def _mechanism(name: str) -> Mechanism:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 
+from monitor.lab.draws import Between
 from monitor.lab.jobs import Refusal
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.responder.draft import Draft, Origin, Piece, known
@@ -110,6 +111,7 @@ NULLS = (
         name="burst_429",
         sentence="Some runs of requests are turned away with 429.",
         install=_burst_429,
+        ranges={"rate": Between(0.05, 0.3), "run": Between(2, 6)},
         null=True,
         params={"rate": 0.2, "run": 3},
     ),
@@ -117,6 +119,7 @@ NULLS = (
         name="burst_5xx",
         sentence="Some runs of requests fail with 503.",
         install=_burst_5xx,
+        ranges={"rate": Between(0.05, 0.2), "run": Between(2, 6)},
         null=True,
         params={"rate": 0.1, "run": 3},
     ),
@@ -124,6 +127,7 @@ NULLS = (
         name="slow",
         sentence="Every answer is late.",
         install=_slow,
+        ranges={"seconds": Between(0.1, 0.6)},
         null=True,
         params={"seconds": 0.4},
     ),
@@ -137,6 +141,7 @@ NULLS = (
         name="nondeterminism",
         sentence="The same prompt gets the same right answer in different words.",
         install=_vary,
+        ranges={"rate": Between(0.3, 0.9)},
         null=True,
         params={"rate": 0.7},
     ),
@@ -153,6 +158,7 @@ NULLS = (
             "for a vowel."
         ),
         install=_mistype,
+        ranges={"rate": Between(0.002, 0.01)},
         null=True,
         params={"rate": 0.01},
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from monitor.lab.draws import Between, Spread
 from monitor.lab.jobs import Job, OutputToken, Usage
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import END, Reading, Steps
@@ -82,34 +83,40 @@ EMPTY_ANSWER = Mechanism(
         "empty, tokens are counted, the finish reason is stop."
     ),
     install=_no_end_of_reasoning,
+    ranges={"rate": Spread(0.05, 1.0)},
     params={"rate": 1.0},
 )
 LOOPS = Mechanism(
     name="loops",
     sentence="The sampler never takes the end token and repeats its last words to the limit.",
     install=_loop,
+    ranges={"rate": Spread(0.1, 1.0), "ngram": Between(3, 8)},
     params={"rate": 1.0, "ngram": 6},
 )
 SPECIAL_TOKENS_LEAK = Mechanism(
     name="special_tokens_leak",
     sentence="Template tokens are not stripped from the content.",
     install=_show_specials,
+    ranges={"rate": Spread(0.1, 1.0)},
     params={"rate": 1.0},
 )
 MIXED_TOKENS = Mechanism(
     name="mixed_tokens",
     sentence="After some good tokens the sampler picks random rows of the vocabulary.",
     install=_mix_scripts,
+    ranges={"rate": Spread(0.05, 1.0), "after": Between(4, 12)},
     params={"rate": 1.0, "after": 6},
 )
 STOPS_EARLY = Mechanism(
     name="stops_early",
     sentence="Answers end after a few tokens although the finish reason says stop.",
     install=_stop_early,
+    ranges={"rate": Spread(0.1, 1.0), "tokens": Between(3, 8)},
     params={"rate": 1.0, "tokens": 4},
 )
 USAGE_HALF = Mechanism(
     name="usage_half",
     sentence="The reported prompt tokens are half of what was read.",
     install=_halve,
+    deterministic=True,
 )

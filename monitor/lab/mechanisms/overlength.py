@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from monitor.lab.draws import Between, one_of
 from monitor.lab.jobs import Job
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import Steps
@@ -33,6 +34,9 @@ OVERLENGTH_PLACEHOLDER = Mechanism(
         "computed in its place, and decode answers from pages nobody wrote."
     ),
     install=_install,
+    deterministic=True,
+    ranges={"usage": one_of("decode", "prefill")},
+    lab_ranges={"prefill_share": Between(0.5, 0.9)},
     params={"usage": "decode", "expose_nodes": False},
     choices={"usage": ("decode", "prefill")},
     settings={"mode": "pd", "prefill_share": 0.65, "decode_share": 4.0, "version": "0.5.18"},

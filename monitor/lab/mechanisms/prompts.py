@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from monitor.lab.draws import OneOf, one_of
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import Steps
 from monitor.lab.template import Chat, Prompt
@@ -36,6 +37,10 @@ def _drop_roles(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> 
 
 
 _FRONT = {"num_ctx": 0, "keep_system": True}
+_FRONT_RANGES = {
+    "num_ctx": one_of(0, 1024, 1536, 2560, 3072),
+    "keep_system": OneOf((True, False)),
+}
 FRONT_DROPPED = Mechanism(
     name="front_dropped",
     sentence=(
@@ -43,12 +48,16 @@ FRONT_DROPPED = Mechanism(
         "tokens stay at num_ctx (0 means half the context)."
     ),
     install=_drop_front,
+    deterministic=True,
+    ranges=_FRONT_RANGES,
     params=_FRONT,
 )
 TRUNCATE = Mechanism(
     name="truncate",
     sentence="The same cut as front_dropped, but wanted and documented by the operator.",
     install=_drop_front,
+    deterministic=True,
+    ranges=_FRONT_RANGES,
     null=True,
     params=_FRONT,
 )
@@ -56,4 +65,5 @@ ROLE_DROPPED = Mechanism(
     name="role_dropped",
     sentence="The chat template leaves system messages out.",
     install=_drop_roles,
+    deterministic=True,
 )
