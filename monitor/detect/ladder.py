@@ -45,7 +45,9 @@ class Rung:
 class Search:
     """What is searched: candidate sizes, how fine, how often each, and what may not be asked.
 
-    A size counts as verified after ``repeats`` whole answers and no other. ``bands`` are the
+    The search ends when what is open is at most ``resolution`` tokens, or ``share`` of the size
+    that was not verified. ``guesses`` stand just over likely limits; one that lies in what is
+    open is tried before the middle. A size counts as verified after ``repeats`` whole answers and no other. ``bands`` are the
     inclusive ranges of sizes that may be answered or refused, which show nothing. With ``shared``
     most sizes may be read from a cache. A ``thorough`` search also asks the candidates below one
     that was verified.
@@ -53,10 +55,16 @@ class Search:
 
     candidates: tuple[int, ...]
     resolution: int
+    share: float = 0.0
+    guesses: tuple[int, ...] = ()
     repeats: int = 1
     bands: tuple[tuple[int, int], ...] = ()
     shared: bool = False
     thorough: bool = False
+
+    def fine(self, stopped: int) -> int:
+        """Return how near below a size that was not verified the search ends."""
+        return max(1, self.resolution, int(self.share * stopped))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +140,9 @@ def most_rungs(search: Search, floor: int) -> int:
     """Return how many prompts a search that found ``floor`` verified can take at most."""
     top = max(search.candidates, default=floor)
     spread = max(1, top - floor)
-    halvings = math.ceil(math.log2(max(2.0, spread / max(1, search.resolution)))) + 1
-    return (len(search.candidates) + halvings + 1) * (search.repeats + 1)
+    halvings = math.ceil(math.log2(max(2, spread))) + 1
+    sizes = len(search.candidates) + len(search.guesses) + halvings + 1
+    return sizes * (search.repeats + 1)
 
 
 def _reads(rungs: Sequence[Rung]) -> dict[int, list[Read]]:
@@ -159,19 +168,23 @@ def _cold(search: Search, rungs: Sequence[Rung]) -> bool:
 
 def _candidate(search: Search, reads: dict[int, list[Read]], stands: Standing) -> int | None:
     """Return the largest candidate that is still worth asking."""
-    below = stands.stopped - search.resolution if stands.stopped is not None else math.inf
+    stopped = stands.stopped
+    below = math.inf if stopped is None else stopped - search.fine(stopped)
     above = 0 if search.thorough else stands.verified
     open_ones = [s for s in search.candidates if s not in reads and above < s < below]
     return max(open_ones, default=None)
 
 
 def _middle(search: Search, stands: Standing, reads: dict[int, list[Read]]) -> int | None:
-    """Return the middle of what is open, moved out of any band; ``None`` if it is fine enough."""
+    """Return a guess in what is open, else its middle, out of any band; ``None`` if fine enough."""
     if stands.stopped is None or not stands.verified:
         return None
     low, high = stands.verified, stands.stopped
-    if high - low <= max(1, search.resolution):
+    if high - low <= search.fine(high):
         return None
+    guess = min((g for g in search.guesses if low < g < high and g not in reads), default=None)
+    if guess is not None:
+        return guess
     middle = low + (high - low) // 2
     for start, end in search.bands:
         if start <= middle <= end:

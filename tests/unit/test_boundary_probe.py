@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from monitor.longtext import SENTENCES, assumed_ruler, filler, measured_ruler, with_needles
 from monitor.model import Exchange
 from monitor.probes.base import TokenLimit, TrialPlan
-from monitor.probes.boundary import BAND_MARGIN_TOKENS, OUTPUT_TOKENS, PROBE, Params
+from monitor.probes.boundary import PROBE, Params
+from monitor.probes.standing import BAND_MARGIN_TOKENS, OUTPUT_TOKENS
 from tests.builders import Bench
 from tests.contract.test_probes import VIEW
 from tests.fakes.session import FakeSession, perfect

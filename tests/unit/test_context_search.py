@@ -41,6 +41,8 @@ SEARCHES = st.builds(
         tuple
     ),
     resolution=st.integers(1, 20_000),
+    share=st.sampled_from((0.0, 0.01, 0.2)),
+    guesses=st.lists(st.integers(BASE + 1, 2_000_000), max_size=4).map(tuple),
     repeats=st.integers(1, 4),
     shared=st.booleans(),
     thorough=st.booleans(),
@@ -59,7 +61,10 @@ def test_it_finds_the_size_from_which_on_a_target_fails(search, cut, fault) -> N
     else:
         assert stands.stopped is not None
         assert stands.stopped > cut
-        assert stands.stopped - stands.verified <= search.resolution or stands.verified == cut
+        assert (
+            stands.stopped - stands.verified <= search.fine(stands.stopped)
+            or stands.verified == cut
+        )
         assert stands.stopped_by is fault
 
 
@@ -100,6 +105,12 @@ def test_a_pool_that_is_a_candidate_is_found_in_three_prompts_of_large_size() ->
     rungs = climb(search, lambda size: Read.VERIFIED if size < 681_500 else Read.REPLACED)
     assert [r.size for r in rungs][:3] == [BASE, 1_048_000, 681_000]
     assert standing(search, rungs).verified > 671_000
+
+
+def test_a_cut_at_a_likely_limit_takes_one_guess_and_no_bisection() -> None:
+    search = Search(candidates=(8000, 3900), guesses=(4160,), resolution=300)
+    rungs = climb(search, lambda size: Read.VERIFIED if size <= 4096 else Read.TRUNCATED)
+    assert [r.size for r in rungs] == [BASE, 8000, 3900, 4160]
 
 
 def test_what_is_verified_above_a_fault_is_an_island() -> None:
