@@ -1,5 +1,6 @@
 """Instructions that hold for every answer: of a system message, or of "from now on" in a turn."""
 
+# ruff: noqa: E501 (patterns read best whole)
 from __future__ import annotations
 
 import re
