@@ -35,10 +35,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [_refused(exchange, side)]
     if not exchange.whole:
         return [skipped(CODE, exchange, "no answer: this side of the limit is not probed")]
-    read = _read_as(exchange)
-    if history.weak_model or not recalls_short_prompts(trial, exchange):
-        # A model that forgets by itself cannot tell us what it was given.
-        read = read if read is Read.WHOLE else Read.UNCLEAR
+    read = read_of(trial, exchange, weak_model=history.weak_model)
     return [_answered_over(exchange, read) if side == "over" else _answered_under(exchange, read)]
 
 
@@ -49,6 +46,16 @@ class Read(StrEnum):
     TRUNCATED = "truncated"
     REPLACED = "replaced"
     UNCLEAR = "unclear"
+
+
+def read_of(trial: Trial, exchange: Exchange, *, weak_model: bool) -> Read:
+    """Say how much of its prompt a whole answer of the trial shows.
+
+    A model that forgets by itself cannot tell us what it was given.
+    """
+    read = _read_as(exchange)
+    forgets = weak_model or not recalls_short_prompts(trial, exchange)
+    return Read.UNCLEAR if forgets and read is not Read.WHOLE else read
 
 
 def _read_as(exchange: Exchange) -> Read:

@@ -47,10 +47,10 @@ class Search:
 
     The search ends when what is open is at most ``resolution`` tokens, or ``share`` of the size
     that was not verified. ``guesses`` stand just over likely limits; one that lies in what is
-    open is tried before the middle. A size counts as verified after ``repeats`` whole answers and no other. ``bands`` are the
-    inclusive ranges of sizes that may be answered or refused, which show nothing. With ``shared``
-    most sizes may be read from a cache. A ``thorough`` search also asks the candidates below one
-    that was verified.
+    open is tried before the middle. A size counts as verified after ``repeats`` whole answers and
+    no other. ``bands`` are the inclusive ranges of sizes that may be answered or refused, which
+    show nothing. With ``shared`` most sizes may be read from a cache. A ``thorough`` search also
+    asks the candidates below one that was verified.
     """
 
     candidates: tuple[int, ...]
