@@ -37,6 +37,7 @@ class Failure:
     code: int | None = None
     limit_tokens: int | None = None
     prompt_tokens: int | None = None
+    retry_after_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

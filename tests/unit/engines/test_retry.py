@@ -1,0 +1,39 @@
+"""Retry-After: seconds or a date, bounded, and anything else is nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.engines.retry import LONGEST_SECONDS, retry_after_seconds
+
+NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        ("999999999", LONGEST_SECONDS),
+        ("Mon, 02 Nov 2026 12:01:30 GMT", 90.0),
+        ("Mon, 02 Nov 2026 11:00:00 GMT", 0.0),
+        ("Mon, 02 Nov 2099 11:00:00 GMT", LONGEST_SECONDS),
+        ("-5", None),
+        ("1.5", None),
+        ("soon", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_what_is_asked_for(value: str | None, seconds: float | None) -> None:
+    assert retry_after_seconds(value, NOW) == seconds
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_bounded_or_nothing(value: str) -> None:
+    found = retry_after_seconds(value, NOW)
+    assert found is None or 0 <= found <= LONGEST_SECONDS
