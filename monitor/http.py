@@ -32,6 +32,9 @@ Origin = tuple[str, str, int]
 OnChunk = Callable[[bytes, float], bool]
 """Given decoded bytes and the seconds since the start; returns true when it has seen enough."""
 
+PLAIN_AGENT = f"python-httpx/{httpx.__version__}"
+"""The user agent of a request that says nothing of us."""
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from monitor.http import HttpClient
 from monitor.model import Failure, Request, Response, Timing
@@ -77,12 +77,47 @@ class Engine(Protocol):
         """Close every connection."""
 
 
+TAG_VALUE = "probe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a target wants to be asked, whatever its dialect.
+
+    ``effort`` is how hard a reasoning model may think; ``None`` leaves it to the model. The tag
+    lets billing leave probes out: a header of the name ``tag_header`` (empty: none), and an
+    entry in the body's ``metadata``, which some servers refuse.
+    """
+
+    effort: str | None = None
+    tag_header: str = ""
+    tag_metadata: bool = False
+
+    def headers(self, request: Request) -> dict[str, str]:
+        """Return the headers that mark ``request`` as a probe, none if it is not tagged."""
+        return {self.tag_header: TAG_VALUE} if self.tag_header and request.tagged else {}
+
+    def metadata(
+        self, request: Request, extra_body: Mapping[str, JsonValue]
+    ) -> dict[str, JsonValue]:
+        """Return the body's ``metadata`` with the mark beside what the options put there."""
+        if not (self.tag_metadata and request.tagged):
+            return {}
+        given = extra_body.get("metadata")
+        written = given if isinstance(given, dict) else {}
+        return {"metadata": {**written, "davylamp": TAG_VALUE}}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineKind:
-    """One entry of the registry: what its options may be, and how to make one."""
+    """One entry of the registry: what its options may be, and how to make one.
+
+    ``lacks`` are the features that its dialect has no words for.
+    """
 
     options: type[BaseModel]
     build: Callable[..., Engine]
+    lacks: tuple[str, ...] = ()
 
     def __call__(
         self,
@@ -91,7 +126,10 @@ class EngineKind:
         model: str,
         http: HttpClient,
         options: Mapping[str, object] | None = None,
+        manner: Manner | None = None,
     ) -> Engine:
         """Check ``options`` (pydantic's ``ValidationError`` if wrong) and make the engine."""
         checked = self.options.model_validate(dict(options or {}))
-        return self.build(base_url=base_url, model=model, http=http, options=checked)
+        return self.build(
+            base_url=base_url, model=model, http=http, options=checked, manner=manner or Manner()
+        )

@@ -11,10 +11,11 @@ from monitor.engines.faults import Fault, FaultList
 from monitor.engines.identity import identity_headers, request_id
 from monitor.engines.openai_body import Parsed
 from monitor.engines.refusals import classify_status
+from monitor.engines.retry import retry_after_seconds
 from monitor.engines.sse import SseEvent, SseParser
 from monitor.engines.wire import bearer
 from monitor.http import HttpClient, RawReply, cancelled
-from monitor.model import Failure, FailureKind, HangUp, Response, Timing
+from monitor.model import Failure, FailureKind, HangUp, Request, Response, Timing
 
 _EVENT_STREAM = "text/event-stream"
 MAX_OTHER_BYTES = 256_000
@@ -42,21 +43,24 @@ class EventReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What to send, and how the reply is read: ``reader`` for a stream, ``parse`` for a body."""
+    """A request in a target's dialect, and how its reply is read.
+
+    ``reader`` reads a stream, ``parse`` a body.
+    """
 
     url: str
+    request: Request
     body: bytes = field(repr=False)
     parse: Callable[[bytes, FaultList], Parsed]
     reader: EventReader | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    hang_up: HangUp | None = None
 
 
 async def exchange(
     http: HttpClient, call: Call, *, credential: str | None, timeout_seconds: float
 ) -> Reply:
     """Ask once and return what came; a cut or late answer keeps its part beside the failure."""
-    hang_up = call.hang_up or HangUp()
+    hang_up = call.request.hang_up or HangUp()
     stream = None
     if call.reader is not None:
         stream = _Stream(call.reader, http.limits.line_bytes, hang_up.after_chunks)
@@ -64,7 +68,7 @@ async def exchange(
         "POST",
         call.url,
         headers={
-            **bearer(credential),
+            **bearer(credential, tagged=call.request.tagged),
             **call.headers,
             "Accept": _EVENT_STREAM if stream else "*/*",
         },
@@ -76,9 +80,10 @@ async def exchange(
     faults = stream.reader.faults if stream else FaultList()
     response, failure = _read(raw, stream, call, faults)
     if raw.status is not None:
+        response = response or Response(text="")
         response = replace(
-            response or Response(text=""),
-            headers=identity_headers(raw),
+            response,
+            headers=identity_headers(raw) + response.headers,
             protocol_faults=faults.codes(),
             other_text=_everything(raw),
         )
@@ -138,7 +143,9 @@ def _read(raw: RawReply, stream: _Stream | None, call: Call, faults: FaultList) 
     if raw.status is None:
         return None, raw.failure
     if raw.status >= 400:  # noqa: PLR2004 - HTTP's errors
-        return None, classify_status(raw.status, raw.body)
+        failure = classify_status(raw.status, raw.body)
+        asked = retry_after_seconds(raw.header("retry-after"), raw.started_at)
+        return None, replace(failure, retry_after_seconds=asked)
     content_type = (raw.header("content-type") or "").partition(";")[0].strip().lower()
     if stream is not None and _is_event_stream(raw, stream, content_type):
         if content_type != _EVENT_STREAM:

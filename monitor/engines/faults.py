@@ -25,6 +25,7 @@ class Fault(StrEnum):
     ID_NOT_TEXT = "id_not_text"
     INVALID_NUMBER = "invalid_number"
     INVALID_UTF8 = "invalid_utf8"
+    LOGPROBS_MALFORMED = "logprobs_malformed"
     LONE_SURROGATE = "lone_surrogate"
     MISSING_DONE = "missing_done"
     MODEL_CHANGED_IN_STREAM = "model_changed_in_stream"

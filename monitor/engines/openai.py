@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from monitor.engines.base import Discovery, Reply
+from dataclasses import replace
+
+from monitor.engines.base import Discovery, Manner, Reply
 from monitor.engines.discovery import discover
 from monitor.engines.exchange import Call, exchange
 from monitor.engines.openai_body import parse_completion
 from monitor.engines.openai_request import OpenAIOptions, encode_request
 from monitor.engines.openai_stream import StreamReader
+from monitor.engines.reasoning import set_reasoning_apart
 from monitor.engines.tokenize import Tokenizer
 from monitor.http import HttpClient
 from monitor.model import Request
@@ -19,29 +22,41 @@ class OpenAIEngine:
     """One target behind ``<base_url>/chat/completions``; ``base_url`` mostly ends in ``/v1``."""
 
     def __init__(
-        self, *, base_url: str, model: str, http: HttpClient, options: OpenAIOptions | None = None
+        self,
+        *,
+        base_url: str,
+        model: str,
+        http: HttpClient,
+        options: OpenAIOptions | None = None,
+        manner: Manner | None = None,
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._model = model
         self._http = http
         self._options = options or OpenAIOptions()
+        self._manner = manner or Manner()
         self._tokenizer = Tokenizer(base_url=self._base_url, model=model, http=http)
 
     async def ask(
         self, request: Request, *, credential: str | None, timeout_seconds: float
     ) -> Reply:
         """Ask once and return what came; a cut or late answer keeps its part beside the failure."""
-        usage_expected = self._options.include_usage
+        options, manner = self._options, self._manner
+        reader = StreamReader(usage_expected=options.include_usage) if request.stream else None
         call = Call(
             url=f"{self._base_url}/chat/completions",
-            body=encode_request(request, model=self._model, options=self._options),
+            request=request,
+            body=encode_request(request, model=self._model, options=options, manner=manner),
             parse=parse_completion,
-            reader=StreamReader(usage_expected=usage_expected) if request.stream else None,
-            hang_up=request.hang_up,
+            reader=reader,
+            headers=manner.headers(request),
         )
-        return await exchange(
+        reply = await exchange(
             self._http, call, credential=credential, timeout_seconds=timeout_seconds
         )
+        if options.inline_reasoning and reply.response is not None:
+            return replace(reply, response=set_reasoning_apart(reply.response))
+        return reply
 
     async def discover(self, *, credential: str | None) -> Discovery:
         """Read what the target says of itself, with GET requests alone."""

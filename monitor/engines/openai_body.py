@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from monitor.engines.faults import Fault, FaultList
+from monitor.engines.identity import identity_fields
 from monitor.engines.json_text import NotJsonError, parse_json
+from monitor.engines.logprobs import read_logprobs
 from monitor.engines.openai_fields import (
     clean,
     is_object,
@@ -23,10 +25,20 @@ Parsed = tuple[Response | None, Failure | None]
 
 def parse_completion(body: bytes, faults: FaultList) -> Parsed:
     """Return the answer in ``body``, or why there is none to judge."""
+    document, failure = parse_body(body, faults)
+    return (None, failure) if failure else read_completion(document, faults)
+
+
+def parse_body(body: bytes, faults: FaultList) -> tuple[object, Failure | None]:
+    """Return the document in ``body``, or why there is none."""
     try:
-        document = parse_json(body, faults)
+        return parse_json(body, faults), None
     except NotJsonError as error:
         return None, protocol_failure(f"the body is no JSON document: {error.reason}")
+
+
+def read_completion(document: object, faults: FaultList) -> Parsed:
+    """Return the answer in a parsed ``document``, or why there is none to judge."""
     if failure := classify_error_in_200(document):
         return None, failure
     if not is_object(document):
@@ -61,11 +73,13 @@ def _response(
         reasoning_text=clean(read_reasoning(message, faults), faults),
         finish_reason=finish_reason,
         usage=_usage(document, faults),
+        logprobs=read_logprobs(choice, faults),
         model=read_name(document.get("model"), Fault.MODEL_NOT_TEXT, faults),
         response_id=read_name(document.get("id"), Fault.ID_NOT_TEXT, faults),
         system_fingerprint=read_name(
             document.get("system_fingerprint"), Fault.SYSTEM_FINGERPRINT_NOT_TEXT, faults
         ),
+        headers=identity_fields(document),
     )
 
 

@@ -87,6 +87,7 @@ class Fragment:
     index: int | None
     name: str
     arguments: str
+    id: str = ""
 
 
 def read_fragments(value: object, faults: FaultList) -> list[Fragment]:
@@ -107,12 +108,14 @@ def _fragment(item: object, faults: FaultList) -> Fragment:
         arguments = json.dumps(arguments)
     arguments = "" if arguments is None else arguments
     index = item.get("index") if is_object(item) else None
+    call_id = item.get("id") if is_object(item) else None
     if not function or not isinstance(name, str) or not isinstance(arguments, str):
         faults.add(Fault.TOOL_CALL_MALFORMED)
     return Fragment(
         index=index if isinstance(index, int) else None,
         name=name if isinstance(name, str) else "",
         arguments=arguments if isinstance(arguments, str) else "",
+        id=call_id if isinstance(call_id, str) else "",
     )
 
 
@@ -124,6 +127,7 @@ def to_tool_calls(fragments: list[Fragment], faults: FaultList) -> tuple[ToolCal
         ToolCall(
             name=clean(call.name[:MAX_NAME_CHARS], faults),
             arguments=clean(call.arguments, faults, limit=MAX_ARGUMENT_CHARS),
+            id=clean(call.id[:MAX_NAME_CHARS], faults),
         )
         for call in fragments[:MAX_TOOL_CALLS]
     )

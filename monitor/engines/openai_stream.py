@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monitor.engines.faults import Fault, FaultList
+from monitor.engines.identity import identity_fields
 from monitor.engines.json_text import NotJsonError, parse_json
+from monitor.engines.logprobs import MAX_TOKENS, read_logprobs
 from monitor.engines.openai_body import Parsed, protocol_failure
 from monitor.engines.openai_fields import (
     MAX_ARGUMENT_CHARS,
@@ -24,7 +26,7 @@ from monitor.engines.openai_fields import (
 )
 from monitor.engines.refusals import classify_error_in_200
 from monitor.engines.sse import SseEvent
-from monitor.model import Failure, FailureKind, Response, Usage
+from monitor.model import Failure, FailureKind, Response, TokenLogprob, Usage
 
 
 class StreamReader:
@@ -48,6 +50,8 @@ class StreamReader:
         self._reasoning = _Text()
         self._calls: dict[int, Fragment] = {}
         self._names: dict[str, str] = {}
+        self._logprobs: list[TokenLogprob] = []
+        self._identity: dict[str, str] = {}
         self._usage: object = None
         self._usage_seen = False
 
@@ -66,7 +70,11 @@ class StreamReader:
         except NotJsonError:
             self.faults.add(Fault.EVENT_NOT_JSON)
             return
-        self._failure = classify_error_in_200(chunk, event_name=event.name)
+        self.take_document(chunk, seconds, name=event.name)
+
+    def take_document(self, chunk: object, seconds: float, *, name: str = "message") -> None:
+        """Take the parsed document of an event called ``name``."""
+        self._failure = classify_error_in_200(chunk, event_name=name)
         self.finished = self._failure is not None
         if is_object(chunk):
             self._take_chunk(chunk, seconds)
@@ -94,6 +102,8 @@ class StreamReader:
         choices = chunk.get("choices")
         if isinstance(choices, list):
             self._chunks += 1
+            for field, value in identity_fields(chunk):
+                self._identity.setdefault(field, value)
             self._note("id", chunk.get("id"), Fault.ID_NOT_TEXT, Fault.ID_CHANGED_IN_STREAM)
             self._note(
                 "model", chunk.get("model"), Fault.MODEL_NOT_TEXT, Fault.MODEL_CHANGED_IN_STREAM
@@ -121,6 +131,8 @@ class StreamReader:
                 Fault.FINISH_REASON_NOT_TEXT,
                 Fault.FINISH_REASON_CHANGED,
             )
+            room = MAX_TOKENS - len(self._logprobs)
+            self._logprobs += read_logprobs(choice, self.faults, room=room)
             self._take_delta(object_at(choice, "delta"), seconds)
 
     def _take_delta(self, delta: dict[str, object], seconds: float) -> None:
@@ -148,8 +160,12 @@ class StreamReader:
             self._calls[index] = fragment
         elif len(before.arguments) <= MAX_ARGUMENT_CHARS:
             name = before.name if fragment.name == before.name else before.name + fragment.name
-            arguments = before.arguments + fragment.arguments
-            self._calls[index] = replace(before, name=name, arguments=arguments)
+            self._calls[index] = replace(
+                before,
+                name=name,
+                arguments=before.arguments + fragment.arguments,
+                id=before.id or fragment.id,
+            )
 
     def _note(self, name: str, value: object, wrong: Fault, changed: Fault | None = None) -> None:
         """Keep the first ``value`` of ``name``; a later one that differs may be a fault."""
@@ -173,9 +189,11 @@ class StreamReader:
             reasoning_text=reasoning,
             finish_reason=self._names.get("finish_reason"),
             usage=usage,
+            logprobs=tuple(self._logprobs),
             model=self._names.get("model"),
             response_id=self._names.get("id"),
             system_fingerprint=self._names.get("system_fingerprint"),
+            headers=tuple(self._identity.items()),
         )
 
     def _read_usage(self, *, complete: bool) -> Usage:

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 
 from monitor.engines.faults import FaultList
 from monitor.engines.json_text import MAX_VALUES, NotJsonError, parse_json
-from monitor.http import HttpClient, RawReply
+from monitor.http import PLAIN_AGENT, HttpClient, RawReply
 
 
-def bearer(credential: str | None) -> dict[str, str]:
-    """Return the headers of every request; the credential goes nowhere else."""
-    headers = {"User-Agent": "davylamp", "Content-Type": "application/json"}
+def bearer(credential: str | None, *, tagged: bool = True) -> dict[str, str]:
+    """Return the headers of every request; the credential goes nowhere else.
+
+    One that is not ``tagged`` names only the library we use, not us.
+    """
+    agent = "davylamp" if tagged else PLAIN_AGENT
+    headers = {"User-Agent": agent, "Content-Type": "application/json"}
     return headers | ({"Authorization": f"Bearer {credential}"} if credential else {})
 
 

@@ -13,7 +13,7 @@ from monitor.model import Message, Request
 from tests.fakes.hostile import Behaviour, HostileServer, reply, stream
 
 if TYPE_CHECKING:
-    from monitor.engines.base import Engine, Reply
+    from monitor.engines.base import Engine, Manner, Reply
 
 CREDENTIAL = "sk-very-secret-credential"
 USAGE = {"prompt_tokens": 19, "total_tokens": 21, "completion_tokens": 2}
@@ -75,13 +75,21 @@ def question(*, streamed: bool = False) -> Request:
 
 
 def engine_for(
-    server: HostileServer, *, limits: Limits | None = None, options: dict[str, object] | None = None
+    server: HostileServer,
+    *,
+    limits: Limits | None = None,
+    options: dict[str, object] | None = None,
+    manner: Manner | None = None,
+    kind: str = "openai",
+    path: str = "/v1",
 ) -> Engine:
-    """Return an engine that may speak to ``server`` alone."""
+    """Return an engine of ``kind`` that may speak to ``server`` alone."""
     http = HttpClient(
         origins=frozenset({origin_of(server.root)}), clock=SystemClock(), limits=limits
     )
-    return ENGINES["openai"](base_url=server.url, model="qwen-27b", http=http, options=options)
+    return ENGINES[kind](
+        base_url=server.root + path, model="qwen-27b", http=http, options=options, manner=manner
+    )
 
 
 async def ask(engine: Engine, *, streamed: bool = False, timeout_seconds: float = 5.0) -> Reply:
