@@ -45,11 +45,11 @@ def completion(answer: Answer, model: str) -> Body:
     }
 
 
-def logprobs(answer: Answer, pieces: Sequence[str]) -> Body | None:
-    """Return the log probabilities of some tokens of the content, if the request wants them."""
+def logprobs(answer: Answer, spoken: Sequence[str]) -> Body | None:
+    """Return the log probabilities of the tokens after the first, if the request wants them."""
     if not answer.wants_logprobs:
         return None
-    return {"content": token_logprobs(pieces, answer.top_logprobs), "refusal": None}
+    return {"content": token_logprobs(spoken, answer.top_logprobs), "refusal": None}
 
 
 def chunk(
@@ -57,13 +57,13 @@ def chunk(
     model: str,
     delta: Body,
     finish_reason: str | None = None,
-    pieces: Sequence[str] = (),
+    spoken: Sequence[str] = (),
 ) -> Body:
-    """Return one chunk of a stream; ``pieces`` are the tokens it brings."""
+    """Return one chunk of a stream; ``spoken`` is the token before it and those it brings."""
     choice = {
         "index": 0,
         "delta": delta,
-        "logprobs": logprobs(answer, pieces) if pieces else None,
+        "logprobs": logprobs(answer, spoken) if spoken else None,
         "finish_reason": finish_reason,
     }
     return {**_head(answer, model, "chat.completion.chunk"), "choices": [choice]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -15,15 +16,12 @@ _OTHERS = (
 _WIDEST_DOUBT = 0.4
 
 
-def token_logprobs(pieces: Sequence[str], alternatives: int) -> list[dict[str, Any]]:
-    """Return OpenAI's ``logprobs.content`` of the tokens of an answer, in order.
+def token_logprobs(spoken: Sequence[str], alternatives: int) -> list[dict[str, Any]]:
+    """Return OpenAI's ``logprobs.content`` of some tokens in order, after the first of them.
 
     A token's own probability and the alternatives' never add up to more than 1.
     """
-    return [
-        _entry(before, piece, alternatives)
-        for before, piece in zip(("", *pieces), pieces, strict=False)
-    ]
+    return [_entry(before, piece, alternatives) for before, piece in itertools.pairwise(spoken)]
 
 
 def _entry(before: str, piece: str, alternatives: int) -> dict[str, Any]:

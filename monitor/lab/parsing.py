@@ -88,14 +88,16 @@ class OutputParser:
         return parts
 
     def spoken(self) -> list[str]:
-        """Return the texts of all tokens that the content was made of."""
-        return self._texts(self._spoken, len(self.content))
+        """Return the texts of all tokens that the content was made of, after an empty one."""
+        return ["", *self._texts(self._spoken, len(self.content))]
 
     def fresh_spoken(self) -> list[str]:
-        """Return the texts of the tokens of the content that ``fresh`` handed out last."""
-        new = self._texts(self._spoken[self._sent_spoken :], self._sent)
+        """Return the texts of the tokens that ``fresh`` handed out last, and the one before."""
+        start = self._sent_spoken
+        before = self._text(self._spoken[start - 1].token) if start else ""
+        new = self._texts(self._spoken[start:], self._sent)
         self._sent_spoken += len(new)
-        return new
+        return [before, *new]
 
     def _texts(self, spoken: list[_Spoken], end: int) -> list[str]:
         return [self._text(one.token) for one in spoken if one.start < end]

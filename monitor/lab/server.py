@@ -62,9 +62,9 @@ class Lab:
             parser.feed([output.token for output in tokens])
             text = parser.fresh(final=bool(answer.job.finish_reason))
             if text:
-                pieces = parser.fresh_spoken()
+                spoken = parser.fresh_spoken()
                 delta: bodies.Body = {"content": text}
-                yield bodies.event(bodies.chunk(answer, self._model, delta, pieces=pieces))
+                yield bodies.event(bodies.chunk(answer, self._model, delta, spoken=spoken))
             for part in parser.fresh_calls():
                 delta = bodies.call_delta(answer, part)
                 yield bodies.event(bodies.chunk(answer, self._model, delta))

@@ -26,7 +26,9 @@ from monitor.lab.responder.draft import Draft, Piece, joined
 from monitor.lab.responder.forms import says_only_how
 from monitor.lab.responder.reading import Reading
 from monitor.lab.responder.sections import sections
+from monitor.lab.tokenizer import Special
 
+_OPENINGS = (Special.FORMAT, Special.TOOLS)
 Rule = Callable[[Ask], list[Piece] | None]
 
 # One rule is one form of task. The first rule with an answer to a clause gives it.
@@ -68,7 +70,7 @@ RULES: tuple[Rule, ...] = (
 
 def answer_turn(reading: Reading, turn: Span) -> Draft | None:
     """Return the answer to a turn, or ``None`` if nothing in it is understood."""
-    scopes = (turn, Span(start=0, end=turn.start))
+    scopes = (turn, *_earlier(reading, turn))
     whole = Ask(reading=reading, clause=turn, turn=turn, scopes=scopes)
     said = conversation.tool_said(whole)
     if said and not structure.has_format(whole):
@@ -87,6 +89,18 @@ def answer_turn(reading: Reading, turn: Span) -> Draft | None:
         return Draft(pieces=tuple(conversation.noted(whole))) if told else None
     pieces = joined([list(draft.pieces) for draft in drafts], "\n", max(turn.start, turn.end - 1))
     return Draft(pieces=tuple(pieces), plain=all(draft.plain for draft in drafts))
+
+
+def _earlier(reading: Reading, turn: Span) -> list[Span]:
+    """Return what stands before a turn, the nearest first; schemas are no statements."""
+    ends = (Special.END_FORMAT, Special.END_TOOLS)
+    blocks = [reading.block(opening, end) for end, opening in zip(ends, _OPENINGS, strict=True)]
+    spans, end = [], turn.start
+    for block in blocks:
+        if block and block[1] <= end:
+            spans.append(Span(start=block[1], end=end))
+            end = block[0]
+    return [*spans, Span(start=0, end=end)]
 
 
 def _answer_task(task: Ask) -> Draft | None:

@@ -38,6 +38,8 @@ _NUMERIC_NAMES = {
     "product",
     "year",
 }
+# Whatever else is said, a tool that the turn names is the one meant.
+NAMED = 100
 Schema = Mapping[str, Any]
 
 
@@ -201,7 +203,8 @@ def call_tool(whole: Ask, answer: Answers) -> Draft | None:
     if not scored:
         return None
     score, _, tool = max(scored, key=lambda one: one[:2])
-    if score < 2 and not tool.get("required_call"):
+    forced = bool(tool.get("required_call"))
+    if not forced and (score < 2 or (score < NAMED and _answerable(whole, tool, answer))):
         return None
     name = str(tool.get("name", ""))
     parameters = tool.get("parameters")
@@ -210,6 +213,15 @@ def call_tool(whole: Ask, answer: Answers) -> Draft | None:
     pieces = [known('{"name": ' + json.dumps(name) + ', "arguments": ', whole.turn.start)]
     pieces += _object(whole, wanted, answer(whole))
     return Draft(pieces=(*pieces, known("}", whole.turn.start)), plain=False, call=True)
+
+
+def _answerable(whole: Ask, tool: Mapping[str, Any], answer: Answers) -> bool:
+    """Return whether a question needs no tool: nothing calls for one, and the text answers it."""
+    verbs = re.split(r"(?<=[a-z])(?=[A-Z])|_", str(tool.get("name", "")))[:1]
+    called = re.search(r"\b(?:tools?|functions?|call)\b", whole.turn_text, re.IGNORECASE)
+    return (
+        not called and not words(" ".join(verbs)) & words(whole.turn_text) and bool(answer(whole))
+    )
 
 
 def _needed(properties: Mapping[str, Schema], parameters: object, whole: Ask) -> dict[str, Schema]:
@@ -233,8 +245,8 @@ def _about(tool: Mapping[str, Any], turn: str) -> int:
     """Return how much a turn speaks of a tool: its name counts most."""
     name = str(tool.get("name", ""))
     said = words(turn)
-    if name and name in turn:
-        return 100
+    if name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", turn):
+        return NAMED
     described = words(str(tool.get("description", ""))) - {
         "the",
         "a",

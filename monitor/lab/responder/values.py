@@ -42,6 +42,7 @@ def value_for(
     asked = key_words(key)
     finders: tuple[Callable[[], Found | None], ...] = (
         lambda: _enumerated(ask, schema),
+        lambda: _enumeration(ask, key, schema),
         lambda: _defined(ask, asked),
         lambda: _spoken(ask, key),
         lambda: _after_verb(ask, key, schema),
@@ -111,8 +112,20 @@ def _subject(ask: Ask, asked: set[str]) -> Found | None:
 def _coded(ask: Ask, asked: set[str]) -> Found | None:
     if not asked & _CODE_KEYS:
         return None
-    found = re.search(rf"(?<![\w-])(?:{CODE})(?![\w-])", ask.turn_text)
+    codes = list(re.finditer(rf"(?<![\w-])(?:{CODE})(?![\w-])", ask.turn_text))
+    # "Book crate 31 under the code ab-cd": a plain number is the code only if nothing else is.
+    found = next((code for code in codes if "-" in code.group()), codes[0] if codes else None)
     return (found.group(), ask.turn.start + found.start()) if found else None
+
+
+def _enumeration(ask: Ask, key: str, schema: Mapping[str, Any]) -> Found | None:
+    """Return the members of "the words are plum, cedar and lamp" for the key "words"."""
+    if schema.get("type") != "array":
+        return None
+    name = re.escape(" ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", key).split()))
+    pattern = rf"(?<![\"'“`\w]){name}\b\s*(?:are|were|is|=|:)?\s*:?\s*([^.;:\n\ue000-\ue03f]+)"
+    found = re.search(pattern, ask.turn_text, re.IGNORECASE)
+    return (found.group(1).strip(), ask.turn.start + found.start(1)) if found else None
 
 
 def _field(ask: Ask, key: str, asked: set[str]) -> Found | None:
