@@ -7,6 +7,20 @@ from random import Random
 
 import pytest
 
+from monitor.tasks import (
+    Task,
+    add_to_list,
+    add_to_total,
+    addition,
+    ask_to_repeat,
+    end_with,
+    lookup,
+    place_in_list,
+    recall_code,
+    sealed_sum,
+    start_total,
+    tell_code,
+)
 from tests.unit.lab.helpers import code, lab, text_of
 
 A, B, C, D = (code(Random(70 + number)) for number in range(4))
@@ -138,3 +152,39 @@ def test_a_code_and_a_standing_word_come_together() -> None:
     system = f"End every answer with the code {B}."
     asked = f'The reference code of this ticket is "{A}". Please repeat the reference code.'
     assert talk(asked, asked.replace(A, C), system=system) == f"{C} {B}"
+
+
+def _say(task: Task, nonce: str) -> tuple[str, list[str]]:
+    return ask_to_repeat(nonce, task.question), [nonce, *(fact.any_of[0] for fact in task.answers)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_the_probes_own_tasks_are_done_in_any_order(seed: int, role: str) -> None:
+    rng = Random(seed)
+    codes = [code(rng) for _ in range(9)]
+    items = rng.sample(["lemon", "candle", "rope", "kettle"], 3)
+    total = rng.randint(10, 60)
+    tasks = [
+        tell_code(14, codes[0]),
+        start_total(total),
+        add_to_list(items[0], tuple(items[:1])),
+        tell_code(35, codes[1]),
+        add_to_total(12, total + 12),
+        add_to_list(items[1], tuple(items[:2])),
+        add_to_total(9, total + 21),
+        recall_code(14, codes[0]),
+        add_to_list(items[2], tuple(items)),
+        recall_code(35, codes[1]),
+        sealed_sum(rng, codes[2]),
+        place_in_list(rng, tuple(codes[3:6])),
+        lookup(rng, tuple(codes[3:6])),
+        addition(rng),
+        recall_code(35, codes[1]),
+    ]
+    service, history = lab(), [(role, f"The desk is open. {end_with(codes[8])}")]
+    for task in tasks:
+        text, wanted = _say(task, code(rng))
+        answer = text_of(service, text, earlier=tuple(history), max_new_tokens=300)
+        assert all(part in answer for part in [*wanted, codes[8]]), (task.kind, answer)
+        history += [("user", text), ("assistant", answer)]
