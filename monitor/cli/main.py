@@ -28,6 +28,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "findings": ("monitor.cli.findings_verb", "List, show and resolve findings."),
     "lab": ("monitor.cli.lab_verb", "A simulated serving cluster with real faults."),
     "demo": ("monitor.cli.demo_verb", "The incident and what Davylamp says of it, in a minute."),
+    "drill": (
+        "monitor.cli.drill_verb",
+        "Every fault of the lab, many times: what is caught, and how soon.",
+    ),
     "version": ("monitor.cli.version_verb", "The version of command, checks and JSON contract."),
 }
 

@@ -94,7 +94,7 @@ def fault_report(fault: Drilled, runs: Sequence[RunReport]) -> FaultReport:
     told = [run for run in runs if run.told]
     found = [run for run in told if run.first is not None]
     firsts = [run.first for run in found if run.first is not None]
-    hard = any(first.hard for first in firsts) or not any(run.wrong for run in told)
+    hard = _shows_hard(told)
     planned = _planned(told)
     chances = [_chance(run, planned, hard=hard) for run in told]
     fewer = fewer_probability(len(found), chances)
@@ -126,6 +126,13 @@ def fault_report(fault: Drilled, runs: Sequence[RunReport]) -> FaultReport:
         kept=all_found if fault.deterministic else fewer >= FEWER_LEVEL,
         baseline=sum(run.baseline.alarm for run in told if run.baseline),
     )
+
+
+def _shows_hard(told: Sequence[RunReport]) -> bool:
+    """True unless more runs show a fault as ordinary mistakes alone than as a hard failure."""
+    hard = sum(run.first is not None and run.first.hard for run in told)
+    mistaken = sum(run.wrong > 0 and not (run.first and run.first.hard) for run in told)
+    return hard >= mistaken
 
 
 def _planned(told: Sequence[RunReport]) -> int:
