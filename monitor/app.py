@@ -71,13 +71,18 @@ class Installation:
 
 
 def open_installation(
-    config: Config, clock: Clock, *, log_verdicts: bool = False, opened: Opened | None = None
+    config: Config,
+    clock: Clock,
+    *,
+    log_verdicts: bool = False,
+    opened: Opened | None = None,
+    sinks: Sequence[Sink] = (),
 ) -> Installation:
     """Open the store and everything that works over it.
 
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
     needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
-    ``storage`` must name the same store.
+    ``storage`` must name the same store. ``sinks`` are told of every verdict last.
     Raises ``ConfigError`` for a missing credential and ``StoreError`` if the store cannot be
     opened, ``StoreBusyError`` if another process has it.
     """
@@ -87,15 +92,17 @@ def open_installation(
         store, registry = _storage(config, opened, resources)
         findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
         budget = _budget(config, store, clock)
+        resources.callback(budget.close)
         metrics = CollectorRegistry()
         counters = PrometheusSink(metrics, config.environment)
         counters.set_config_hash(config.hash)
         metrics.register(_health(config, store, budget, findings))
-        sinks: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
+        told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
         if log_verdicts:
             as_json = config.log.format == "json"
-            sinks.append(LogSink(logging.getLogger("monitor.verdicts"), as_json=as_json))
-        for sink in sinks:
+            told.append(LogSink(logging.getLogger("monitor.verdicts"), as_json=as_json))
+        told += sinks
+        for sink in told:
             resources.callback(sink.close)
         pipeline = Pipeline(
             clock=clock,
@@ -104,7 +111,7 @@ def open_installation(
             markers=store.markers,
             golden=golden,
             findings=findings,
-            sinks=sinks,
+            sinks=told,
         )
         return Installation(
             config=config,

@@ -43,6 +43,7 @@ class Label(StrEnum):
     BUDGET = "budget"
     STATE = "state"
     SOURCE = "source"
+    KIND = "kind"
     VERSION = "version"
     SHA256 = "sha256"
 
@@ -72,6 +73,25 @@ class NotProbed(StrEnum):
     NO_ANSWER = "no_answer"
     FROZEN = "frozen"
     NOT_GENTLE = "not_gentle"
+    BACKING_OFF = "backing_off"
+
+
+class ChangeKind(StrEnum):
+    """What changed about a target; each raises its rates for a day."""
+
+    DEPLOY = "deploy"
+    VERSION = "version"
+    FINGERPRINT = "fingerprint"
+    MODEL = "model"
+    LATENCY = "latency"
+
+
+class SkipReason(StrEnum):
+    """Why a run that was due was left out, to do no harm."""
+
+    RATE_LIMITED = "rate_limited"
+    SLOW = "slow"
+    PRESSURE = "pressure"
 
 
 class DropReason(StrEnum):
@@ -190,6 +210,11 @@ BUDGET_REMAINING = _gauge(
     "The part of today's budget (UTC) that is neither spent nor reserved, 0 to 1.",
     *(*_TARGET, _L.BUDGET),
 )
+BUDGET_EXHAUSTED = _gauge(
+    "probe_budget_exhausted",
+    "1 from a trial that today's budget (UTC) could not pay until the day ends.",
+    *(*_TARGET, _L.BUDGET),
+)
 FINDINGS_OPEN = _gauge(
     "findings_open",
     "Findings that are neither resolved nor dismissed, by worst class and state.",
@@ -199,6 +224,26 @@ SCHEDULE_LAG = _gauge(
     "schedule_lag_seconds",
     "How much later than planned the last trial of a target began.",
     *_TARGET,
+)
+SCHEDULE_INTERVAL = _gauge(
+    "schedule_interval_seconds",
+    "The time between two trials of a probe, as its interval and the day's budget allow.",
+    *(*_TARGET, _L.PROBE),
+)
+MISSED_RUNS = _counter(
+    "schedule_missed_runs_total",
+    "Runs that did not happen: too late, still busy with the one before, or lost in a stall.",
+    *(*_TARGET, _L.PROBE),
+)
+SKIPPED_RUNS = _counter(
+    "schedule_skipped_runs_total",
+    "Runs left out to do no harm: the target asked for it, or is far slower than usual.",
+    *(*_TARGET, _L.REASON),
+)
+TARGET_CHANGES = _counter(
+    "target_changes_total",
+    "Changes of a target, told or noticed; each raises its rates for 24 hours.",
+    *(*_TARGET, _L.KIND),
 )
 CONTEXT_ADVERTISED = _gauge(
     "context_advertised_tokens",
@@ -233,8 +278,13 @@ METRICS: tuple[Metric, ...] = (
     LAST_SUCCESS,
     NOT_PROBED,
     BUDGET_REMAINING,
+    BUDGET_EXHAUSTED,
     FINDINGS_OPEN,
     SCHEDULE_LAG,
+    SCHEDULE_INTERVAL,
+    MISSED_RUNS,
+    SKIPPED_RUNS,
+    TARGET_CHANGES,
     CONTEXT_ADVERTISED,
     WRITER_QUEUE,
     WRITER_WRITTEN,
@@ -292,6 +342,8 @@ def _label_values() -> list[tuple[str, str]]:
         ("`outcome`/`class`", pairs),
         ("`reason` of `not_probed`", ", ".join(f"`{each}`" for each in NotProbed)),
         ("`reason` of dropped rows", ", ".join(f"`{each}`" for each in DropReason)),
+        ("`reason` of skipped runs", ", ".join(f"`{each}`" for each in SkipReason)),
+        ("`kind`", ", ".join(f"`{each}`" for each in ChangeKind)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
         ("`stratum`", "`length/concurrency/cache/transport/tenants`"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
@@ -13,10 +15,12 @@ from monitor.findings import Findings
 from monitor.model import FailureKind, Trial, Verdict, VerdictClass
 from monitor.pipeline import Confirming, LiveTarget, Pipeline, Ran
 from monitor.planning import NotProbed, PassPlan, held_back, too_dear, unanswered
-from monitor.probes.base import TrialPlan
+from monitor.probes.base import BudgetKind, TrialPlan
 
 # What stands before a prompt that no cache is to know: short, so that sizes hold.
 _SALTS = 10_000
+# Prompts at a limit from here on keep a prefill node busy: one of them at a time, over all targets.
+LONG_TOKENS = 32_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,7 @@ class PassRunner:
         self._budget = budget
         self._findings = findings
         self._on_cost = on_cost
+        self._long = asyncio.Lock()
 
     async def run(
         self, target: LiveTarget, plan: PassPlan, *, rng: Random, progress: Progress
@@ -95,7 +100,7 @@ class PassRunner:
         finding = self._findings.frozen_shapes(target.view.name).get(plan.shape)
         if finding:
             return held_back(plan, finding)
-        reservation = self._reserve(target, plan)
+        reservation = await self._reserve(target, plan)
         if reservation is None:
             return too_dear(plan)
         ran = await self._spend(
@@ -115,7 +120,7 @@ class PassRunner:
             return ()
         done: list[Done] = []
         for salt in ("", f"#{ran.seed % _SALTS}"):
-            reservation = self._reserve(target, plan)
+            reservation = await self._reserve(target, plan)
             if reservation is None:
                 break
             if not self._findings.claim_confirmation(finding):
@@ -131,9 +136,19 @@ class PassRunner:
             done.append(Done(trial=again.trial, verdict=again.verdict))
         return tuple(done)
 
-    def _reserve(self, target: LiveTarget, plan: TrialPlan) -> Reservation | None:
-        tokens = plan.price.answered_tokens
-        return self._budget.reserve(target.view.name, plan.budget.value, tokens)
+    async def _reserve(self, target: LiveTarget, plan: TrialPlan) -> Reservation | None:
+        # Off the loop: a reservation may wait for the disk.
+        return await asyncio.to_thread(
+            self._budget.reserve,
+            target.view.name,
+            plan.budget.value,
+            plan.price.answered_tokens,
+        )
+
+    def _room(self, plan: TrialPlan) -> AbstractAsyncContextManager[object]:
+        """Return what a trial waits for before it is sent."""
+        dear = plan.price.answered_tokens >= LONG_TOKENS
+        return self._long if dear and plan.budget is BudgetKind.BOUNDARY else nullcontext()
 
     async def _spend(
         self,
@@ -144,7 +159,8 @@ class PassRunner:
     ) -> Ran:
         """Run a trial and charge what it came to; a crash costs the full estimate."""
         try:
-            ran = await running
+            async with self._room(plan):
+                ran = await running
         except BaseException:
             self._budget.settle(reservation, plan.price.answered_tokens)
             raise

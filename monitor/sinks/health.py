@@ -32,10 +32,13 @@ class HealthCollector:
     def collect(self) -> Iterator[Metric]:
         """Return the families as they stand now."""
         yield from self._writer()
-        budgets = _gauge(names.BUDGET_REMAINING)
+        remaining, exhausted = _gauge(names.BUDGET_REMAINING), _gauge(names.BUDGET_EXHAUSTED)
         for left in self.budgets():
-            budgets.add_metric((self.env, left.target, left.kind), left.ratio)
-        yield budgets
+            labels = (self.env, left.target, left.kind)
+            remaining.add_metric(labels, left.ratio)
+            exhausted.add_metric(labels, float(left.exhausted))
+        yield remaining
+        yield exhausted
         yield self._findings()
 
     def _writer(self) -> Iterator[Metric]:

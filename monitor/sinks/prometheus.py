@@ -10,7 +10,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 import monitor
 from monitor import conventions as names
-from monitor.conventions import Direction, Metric, NotProbed, code_label
+from monitor.conventions import (
+    ChangeKind,
+    Direction,
+    Metric,
+    NotProbed,
+    SkipReason,
+    code_label,
+)
 from monitor.model import Exchange, Outcome, Status, Trial, Verdict
 
 
@@ -42,6 +49,10 @@ class PrometheusSink:
         self._last_success = _gauge(names.LAST_SUCCESS, registry)
         self._not_probed = _gauge(names.NOT_PROBED, registry)
         self._lag = _gauge(names.SCHEDULE_LAG, registry)
+        self._interval = _gauge(names.SCHEDULE_INTERVAL, registry)
+        self._missed = _counter(names.MISSED_RUNS, registry)
+        self._skipped = _counter(names.SKIPPED_RUNS, registry)
+        self._changes = _counter(names.TARGET_CHANGES, registry)
         self._context = _gauge(names.CONTEXT_ADVERTISED, registry)
         self._config_hash = _gauge(names.CONFIG_HASH_INFO, registry)
         _gauge(names.BUILD_INFO, registry).labels(env, monitor.__version__).set(1)
@@ -114,6 +125,35 @@ class PrometheusSink:
     def set_schedule_lag(self, target: str, seconds: float) -> None:
         """Say how late the last trial of a target began."""
         self._lag.labels(self._env, target).set(max(seconds, 0.0))
+
+    def initialise_schedule(self, target: str, probes: Iterable[str]) -> None:
+        """Make the series of a target's schedule at 0."""
+        for probe in probes:
+            self._missed.labels(self._env, target, probe)
+        for reason in SkipReason:
+            self._skipped.labels(self._env, target, reason.value)
+        for kind in ChangeKind:
+            self._changes.labels(self._env, target, kind.value)
+
+    def set_schedule_interval(self, target: str, probe: str, seconds: float) -> None:
+        """Say how often a probe asks."""
+        self._interval.labels(self._env, target, probe).set(seconds)
+
+    def forget_schedule_interval(self, target: str, probe: str) -> None:
+        """Say that a probe does not ask any more."""
+        self._interval.remove_by_labels({"env": self._env, "target": target, "probe": probe})
+
+    def count_missed_runs(self, target: str, probe: str, runs: int) -> None:
+        """Count runs that did not happen."""
+        self._missed.labels(self._env, target, probe).inc(runs)
+
+    def count_skipped_run(self, target: str, reason: SkipReason) -> None:
+        """Count a run that was left out to do no harm."""
+        self._skipped.labels(self._env, target, reason.value).inc()
+
+    def count_change(self, target: str, kind: ChangeKind) -> None:
+        """Count a change of a target."""
+        self._changes.labels(self._env, target, kind.value).inc()
 
     def set_context(self, target: str, source: str, tokens: int) -> None:
         """Say which context limit somebody states."""

@@ -10,7 +10,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor import conventions
 from monitor.budget import Remaining
-from monitor.conventions import METRICS, DropReason, MetricKind, NotProbed
+from monitor.conventions import (
+    METRICS,
+    ChangeKind,
+    DropReason,
+    MetricKind,
+    NotProbed,
+    SkipReason,
+)
 from monitor.findings import Findings
 from monitor.model import Outcome, VerdictClass
 from monitor.sinks import HealthCollector, PrometheusSink, Stream
@@ -132,6 +139,8 @@ def test_the_sink_and_the_collector_export_exactly_the_conventions() -> None:
     prometheus.deliver(trial(1), verdict(1))
     prometheus.set_not_probed("glm", [("boundary", "over", NotProbed.BUDGET)])
     prometheus.set_schedule_lag("glm", 0.5)
+    prometheus.initialise_schedule("glm", ["canary"])
+    prometheus.set_schedule_interval("glm", "canary", 300.0)
     prometheus.set_context("glm", "config", 4096)
     prometheus.set_config_hash("old")
     prometheus.set_config_hash("0a1b")
@@ -182,6 +191,29 @@ def test_the_monitor_shows_its_own_state() -> None:
     assert total(samples, "probe_budget_remaining_ratio", budget="ordinary") == 0.25
     assert total(samples, "findings_open", state="confirmed", **{"class": "LEAK"}) == 1
     assert total(samples, "findings_open", **{"class": "CONTRACT"}) == 0
+
+
+def test_an_exhausted_budget_is_loud() -> None:
+    registry = CollectorRegistry()
+    gone = Remaining(target="glm", kind="boundary", tokens=0, ratio=0.0, exhausted=True)
+    registry.register(replace(health(), budgets=lambda: [gone]))
+    assert total(scrape(registry), "probe_budget_exhausted", budget="boundary") == 1
+
+
+def test_the_schedule_counts_from_zero() -> None:
+    prometheus, registry = sink()
+    prometheus.initialise_schedule("glm", ["canary", "burst"])
+    assert total(scrape(registry), "schedule_missed_runs_total", probe="burst") == 0
+    prometheus.count_missed_runs("glm", "canary", 3)
+    prometheus.count_skipped_run("glm", SkipReason.SLOW)
+    prometheus.count_change("glm", ChangeKind.DEPLOY)
+    prometheus.set_schedule_interval("glm", "burst", 60.0)
+    prometheus.forget_schedule_interval("glm", "burst")
+    samples = scrape(registry)
+    assert total(samples, "schedule_missed_runs_total", probe="canary") == 3
+    assert total(samples, "schedule_skipped_runs_total", reason="slow") == 1
+    assert total(samples, "target_changes_total", kind="deploy") == 1
+    assert not [key for key in samples if "schedule_interval" in key[0]]
 
 
 def test_two_monitors_in_one_process_do_not_meet() -> None:
