@@ -7,6 +7,8 @@ reports for them then give the tokens a block takes: the ruler.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import cycle, islice
 from random import Random
@@ -26,10 +28,17 @@ SENTENCE_CHARACTERS = -(-BLOCK_CHARACTERS // len(SENTENCES))
 # What to assume of a tokenizer nobody has measured: characters a token, and how far off that is.
 ASSUMED_CHARACTERS_PER_TOKEN = 4.6
 ASSUMED_RELATIVE_ERROR = 0.25
+# Of the densest tokenizers in use: a text cut by it has at most about so many tokens.
+DENSE_CHARACTERS_PER_TOKEN = 3.6
 # A prompt's four markers take a few tokens more or less than another's: two prompts may differ by
 # this much for that reason alone.
 MARKER_TOKENS_ERROR = 12
 _CHARACTERS_PER_SENTENCE = BLOCK_CHARACTERS / len(SENTENCES)
+_WORDS = tuple(word for sentence in SENTENCES for word in sentence.split())
+# A word of one token in nearly every tokenizer: the smallest step of a cut.
+_SMALL_WORD = " a"
+_CUT_TRIES = 12
+_SMALL_STEPS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,3 +115,29 @@ def with_needles(sentences: int, needles: list[str], rng: Random) -> str:
     for needle, share in reversed(list(zip(needles, shares, strict=True))):
         lines.insert(round(share * sentences), needle)
     return "\n".join(" ".join(lines[i : i + 8]) for i in range(0, len(lines), 8))
+
+
+async def cut_to(
+    tokens: int, opening: str, count: Callable[[str], Awaitable[int | None]]
+) -> tuple[str, bool]:
+    """Return ``opening`` and as much filler as makes ``tokens`` tokens, and whether exactly so.
+
+    Where no cut has just that many, the text has about as many; where ``count`` cannot say
+    (``None``) it may have a fifth less.
+    """
+    characters = tokens * DENSE_CHARACTERS_PER_TOKEN - len(opening)
+    words, padding = max(1, math.floor(characters * len(_WORDS) / BLOCK_CHARACTERS)), 0
+    for _ in range(_CUT_TRIES):
+        text = opening + " " + " ".join(islice(cycle(_WORDS), words)) + _SMALL_WORD * padding
+        counted = await count(text)
+        if not counted or counted == tokens:
+            return text, counted == tokens
+        missing = tokens - counted
+        if 0 < missing <= _SMALL_STEPS:
+            padding += missing
+        else:
+            # Steps of whole words must come out below, where small words fill the rest.
+            words += math.floor((missing - 1) * words / counted)
+            # No word takes less than a token, whatever a target says.
+            words, padding = min(max(1, words), tokens), 0
+    return text, False

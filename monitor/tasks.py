@@ -73,3 +73,99 @@ def lookup(rng: Random, codes: tuple[str, ...]) -> Task:
         answers=(Fact(name="the shelf code", any_of=(codes[wanted],)),),
         answer_bits=64.0,
     )
+
+
+def sealed_sum(rng: Random, code: str) -> Task:
+    """Return a sum that comes with a seal, a registered marker, to be given as well."""
+    a, b = rng.randint(12, 79), rng.randint(12, 79)
+    return Task(
+        kind="sealed sum",
+        question=(
+            f'The seal of this sum is "{code}". What is the seal of this sum? What is {a} + {b}?'
+        ),
+        answers=(
+            Fact(name="the seal", any_of=(code,)),
+            Fact(name="the sum", any_of=(str(a + b),)),
+        ),
+        answer_bits=64.0,
+    )
+
+
+def place_in_list(rng: Random, codes: tuple[str, ...]) -> Task:
+    """Return a list of registered markers and the question for the first or the last of it."""
+    word, wanted = rng.choice((("first", codes[0]), ("last", codes[-1])))
+    return Task(
+        kind="place in a list",
+        question=f"Here is a list of tags: {', '.join(codes)}.\nWhich tag is {word} in the list?",
+        answers=(Fact(name=f"the {word} tag", any_of=(wanted,)),),
+        answer_bits=64.0,
+    )
+
+
+def own_name(code: str) -> Task:
+    """Return the question for the name that a system prompt gave, a registered marker."""
+    return Task(
+        kind="own name",
+        question="What is the name of this desk?",
+        answers=(Fact(name="the own name", any_of=(code,)),),
+        answer_bits=64.0,
+    )
+
+
+def tell_code(place: int, code: str) -> Task:
+    """Return a locker's code to remember, and the question for it."""
+    return Task(
+        kind="told",
+        question=f'The code of locker {place} is "{code}". What is the code of locker {place}?',
+        answers=(Fact(name="the locker's code", any_of=(code,)),),
+        answer_bits=64.0,
+    )
+
+
+def recall_code(place: int, code: str) -> Task:
+    """Return the question for a locker's code that an earlier turn told."""
+    return Task(
+        kind="recalled",
+        question=f"What is the code of locker {place}?",
+        answers=(Fact(name="the code told before", any_of=(code,)),),
+        answer_bits=64.0,
+    )
+
+
+def start_total(total: int) -> Task:
+    """Return a running total to start from."""
+    return Task(
+        kind="total",
+        question=f"The running total is {total}. What is the running total?",
+        answers=(Fact(name="the total", any_of=(str(total),)),),
+    )
+
+
+def add_to_total(number: int, total: int) -> Task:
+    """Return a number to add to the total of earlier turns; ``total`` is the new one."""
+    return Task(
+        kind="total",
+        question=f"Add {number} to the running total. What is the running total now?",
+        answers=(Fact(name="the new total", any_of=(str(total),)),),
+    )
+
+
+def end_with(code: str) -> str:
+    """Return an instruction for every answer: it must hold a code that no question mentions."""
+    return f'End every answer with the code "{code}".'
+
+
+def fill_form(nonce: str, code: str) -> str:
+    """Return the values of a form, which a JSON Schema asks for."""
+    return f'Please fill in the form. The reference code is "{nonce}". The shelf code is "{code}".'
+
+
+def add_to_list(item: str, items: tuple[str, ...]) -> Task:
+    """Return an item to add to the list of earlier turns; ``items`` is the whole new list."""
+    return Task(
+        kind="list",
+        question=f"Add {item} to the packing list. Which items are on the packing list now?",
+        answers=tuple(
+            Fact(name=f"item {number}", any_of=(each,)) for number, each in enumerate(items, 1)
+        ),
+    )

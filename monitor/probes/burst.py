@@ -1,15 +1,30 @@
-"""burst: distinct prompts at the same moment, each with its own nonce, task and answer space."""
+"""burst: distinct prompts at the same moment, each with its own nonce, kind of task and answer.
+
+A few of the members are first asked one after the other: the sequential run. It has fresh prompts
+of the same kinds and sizes, for the very same prompts would be in the cache by the time of the
+burst, and the burst would no longer be what users send.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, replace
 from random import Random
 
 from pydantic import Field
 
-from monitor.model import Part
-from monitor.probes.asking import TASK_CHARACTERS, ask_with_code, coded_lookup, output_tokens
+from monitor.longtext import filler
+from monitor.model import Exchange, Expectation, Part, Request
+from monitor.probes.asking import (
+    SAMPLE_CODE,
+    TASK_KINDS,
+    code_and_task,
+    expected_tokens,
+    planted_by,
+)
 from monitor.probes.base import (
+    Draft,
+    Feature,
     Impossible,
     Price,
     Probe,
@@ -18,48 +33,146 @@ from monitor.probes.base import (
     TargetView,
     TenantView,
     TrialPlan,
-    estimate_tokens,
     stratum,
 )
+from monitor.probes.calling import call_request, draw_call
+
+# Members of this many and more may fill a production server's batch.
+HARSH_SIZE = 16
+# The longer half of the members gets this much to read beside its task: three times the rest.
+LONG_SENTENCES = 24
+# So many members have a counterpart in the sequential run: one of each kind, and one of each size.
+MOST_CONTROLS = 4
+# A call and two tools in the prompt, in tokens (measured: 435 and less).
+CALL_TOKENS = 440
 
 
 class Params(ProbeParams):
-    """How many bursts a pass sends, and how many members each has."""
+    """How many members are sent at once, for each size in turn, and how many rounds of that."""
 
     bursts: int = Field(default=1, ge=1, le=64)
-    members: int = Field(default=2, ge=2, le=32)
+    sizes: tuple[int, ...] = Field(default=(2,), min_length=1, max_length=16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One of a burst. ``kind`` counts through the kinds of task; the one after the last calls."""
+
+    tenant: TenantView
+    kind: int
+    long: bool
+    stream: bool
+
+    @property
+    def calls(self) -> bool:
+        """True if the member is to call a tool."""
+        return self.kind == len(TASK_KINDS)
 
 
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
     """Return one trial a burst; members take the tenants in turn."""
+    rounds = range(params.bursts)
+    return [_plan_one(target, size, rng) for _ in rounds for size in params.sizes]
+
+
+def _plan_one(target: TargetView, size: int, rng: Random) -> TrialPlan | Impossible:
     tenants = "pair" if len(target.tenants) > 1 else "one"
-    tokens = params.members * estimate_tokens(TASK_CHARACTERS, output_tokens(target))
-    start = rng.randrange(len(target.tenants))
-    return [
-        TrialPlan(
-            probe=PROBE.name,
-            shape=PROBE.shape,
-            stratum=stratum(concurrency=params.members, tenants=tenants),
-            purpose="prompts sent together do not answer each other",
-            price=Price(refused_tokens=tokens, answered_tokens=tokens),
-            arguments={"members": params.members, "start": start + number},
-        )
-        for number in range(params.bursts)
-    ]
-
-
-async def run(plan: TrialPlan, session: Session) -> None:
-    """Send all members at once."""
-    tenants = session.target.tenants
-    start, members = plan.arguments["start"], plan.arguments["members"]
-    await asyncio.gather(
-        *(_member(tenants[(start + number) % len(tenants)], session) for number in range(members))
+    streams = Feature.STREAM not in target.lacks
+    label = stratum(
+        length="mixed",
+        concurrency=size,
+        transport="both" if streams else "plain",
+        tenants=tenants,
+    )
+    if not 2 <= size <= 64:  # noqa: PLR2004 - a burst is two or more; more than 64 is a load test
+        reason = f"a burst has 2 to 64 members, not {size}"
+        return Impossible(probe=PROBE.name, stratum=label, reason=reason)
+    members = _members(target, size, rng)
+    tokens = sum(_price(member, target) for member in [*members, *members[: _controls(size)]])
+    return TrialPlan(
+        probe=PROBE.name,
+        shape=PROBE.shape,
+        stratum=label,
+        purpose="prompts sent together are answered as they are one after the other",
+        price=Price(refused_tokens=tokens, answered_tokens=tokens),
+        gentle=size < HARSH_SIZE,
+        arguments={"members": members},
     )
 
 
-async def _member(tenant: TenantView, session: Session) -> None:
-    draft = session.open(Part.MEMBER, tenant)
-    await ask_with_code(draft, session.target, coded_lookup(draft, session.rng))
+def _members(target: TargetView, size: int, rng: Random) -> list[Member]:
+    kinds = len(TASK_KINDS) + (Feature.TOOLS not in target.lacks)
+    tenant, kind = rng.randrange(len(target.tenants)), rng.randrange(kinds)
+    return [
+        Member(
+            tenant=target.tenants[(tenant + number) % len(target.tenants)],
+            kind=(kind + number) % kinds,
+            # Short, long, long, short: so that no tenant of two has all the long ones.
+            long=(number + number // 2) % 2 == 1,
+            stream=number % 3 == 1,
+        )
+        for number in range(size)
+    ]
+
+
+def _controls(size: int) -> int:
+    return min(size, MOST_CONTROLS)
+
+
+def _price(member: Member, target: TargetView) -> int:
+    system = _reading(Random(0)) if member.long else ""
+    if member.calls:
+        return CALL_TOKENS + expected_tokens(system, 0)
+    task = TASK_KINDS[member.kind](Random(0), lambda: SAMPLE_CODE)
+    return expected_tokens(code_and_task(SAMPLE_CODE, target, task, system=system)[0].text())
+
+
+async def run(plan: TrialPlan, session: Session) -> None:
+    """Ask a few one after the other, then send all members at once."""
+    members: list[Member] = plan.arguments["members"]
+    alone = [
+        (await _ask(member, session, Part.CONTROL)).index
+        for member in members[: _controls(len(members))]
+    ]
+    references = [*alone, *([None] * (len(members) - len(alone)))]
+    drafts = [session.open(Part.MEMBER, member.tenant) for member in members]
+    # Everything is written before anything is sent, so that the members really meet.
+    asked = [_write(member, draft, session) for member, draft in zip(members, drafts, strict=True)]
+    await asyncio.gather(
+        *(
+            draft.ask(request, _compared(expectation, reference))
+            for draft, (request, expectation), reference in zip(
+                drafts, asked, references, strict=True
+            )
+        )
+    )
+
+
+async def _ask(member: Member, session: Session, part: Part) -> Exchange:
+    draft = session.open(part, member.tenant)
+    return await draft.ask(*_write(member, draft, session))
+
+
+def _write(member: Member, draft: Draft, session: Session) -> tuple[Request, Expectation]:
+    rng, target = session.rng, session.target
+    system = _reading(rng) if member.long else ""
+    if member.calls:
+        call = draw_call(draft, rng)
+        stream = member.stream and Feature.STREAM not in target.lacks
+        return call_request(call, target, system=system, stream=stream), call.expectation
+    nonce, task = draft.mint(), TASK_KINDS[member.kind](rng, planted_by(draft))
+    return code_and_task(nonce, target, task, system=system, stream=member.stream)
+
+
+def _compared(expectation: Expectation, reference: int | None) -> Expectation:
+    if reference is None:
+        return expectation
+    return replace(expectation, reference=reference, comparison="concurrent")
+
+
+def _reading(rng: Random) -> str:
+    """Return something to read beside the task, unlike any other member's from its first line."""
+    return " ".join([f"Logbook {rng.randrange(10**9):09d}.", *filler(LONG_SENTENCES)])
 
 
 PROBE = Probe(
@@ -68,5 +181,10 @@ PROBE = Probe(
     params=Params,
     plan=plan,
     run=run,
-    presets={"quick": {"bursts": 1}, "standard": {"bursts": 4}, "deep": {"bursts": 12}},
+    presets={
+        "quick": {},
+        # Not in order: faults of batching need not grow with the batch.
+        "standard": {"sizes": (2, 16, 3, 32, 8)},
+        "deep": {"sizes": (2, 16, 3, 32, 8), "bursts": 3},
+    },
 )
