@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from monitor.history import History
-from monitor.model import Exchange, Response, Signal, Status, Trial
+from monitor.model import Exchange, Expectation, Response, Signal, Status, Trial
 
 Judge = Callable[[Trial, Exchange, History], Sequence[Signal]]
 
@@ -74,6 +74,11 @@ def only_reasoned(response: Response | None) -> bool:
         return False
     reasoned = bool(response.reasoning_text.strip() or response.usage.reasoning_tokens)
     return reasoned and response.finish_reason == "length"
+
+
+def meant_to_be_cut(exchange: Exchange) -> bool:
+    """True if nothing is expected of the answer: its allowed tokens are too few on purpose."""
+    return exchange.expectation == Expectation()
 
 
 def passed(code: str, exchange: Exchange, explanation: str = "") -> Signal:

@@ -20,12 +20,21 @@ CODE = "EMPTY"
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail hard on an empty answer; error if hidden reasoning used up the allowed tokens."""
+    """Fail hard on an empty answer; error if hidden reasoning used up the allowed tokens.
+
+    A call that the allowed tokens cut may be kept back whole, as some engines do.
+    """
     response = exchange.response
     if response is None or not exchange.whole:
         return [skipped(CODE, exchange, "no whole answer to judge")]
     if response.text.strip() or response.tool_calls:
         return [passed(CODE, exchange, "there is an answer")]
+    if (
+        response.finish_reason == "length"
+        and exchange.request.tools
+        and response.usage.output_tokens != 0
+    ):
+        return [skipped(CODE, exchange, "a call was cut by the allowed tokens")]
     if only_reasoned(response):
         return [could_not_judge(CODE, exchange, "reasoning used up the output tokens")]
     tokens = response.usage.output_tokens

@@ -1,4 +1,4 @@
-"""A tool to call: offered with a name of its own, to be called with codes of this exchange.
+"""Tools to call: offered with names of their own, one to be called with codes of this exchange.
 
 Names are drawn from a space of millions, so that the members of a burst are offered different
 tools, and the codes are registered markers: another member's call is recognised wherever it turns
@@ -15,12 +15,14 @@ from monitor.model import Exchange, Expectation, Fact, Message, Request, Tool
 from monitor.probes.base import Draft, TargetView
 
 CALL_OUTPUT_TOKENS = 96
-# A prompt that asks for a call, with the tools it offers, in characters, for stating prices.
-CALL_CHARACTERS = 820
+# Tokens of the tools offered and of a call, as measured, for stating prices.
+TOOLS_TOKENS = 330
+CALL_ANSWER_TOKENS = 76
 CALL_TASK = "call"
-_MOST_TOOLS = 2
+TOOLS = 2
 _VERBS = ("file", "log", "send", "store", "track", "move", "check", "book", "sort", "print")
-_THINGS = ("parcel", "report", "ticket", "crate", "letter", "pallet", "order", "invoice")
+# No word of another question, so that only the one that asks for a call speaks of a tool.
+_THINGS = ("parcel", "report", "stamp", "crate", "letter", "pallet", "order", "invoice")
 _PARAMETERS = json.dumps(
     {
         "type": "object",
@@ -49,16 +51,13 @@ def call_output_tokens(target: TargetView) -> int:
 
 
 def draw_call(draft: Draft, rng: Random) -> CallTask:
-    """Return one or two tools and the request to call one with two codes of this exchange."""
-    tools = tuple(_tool(rng) for _ in range(rng.randint(1, _MOST_TOOLS)))
+    """Return two tools and the request to call one of them with two codes of this exchange."""
+    tools = tuple(_tool(rng) for _ in range(TOOLS))
     wanted = rng.choice(tools)
     nonce, shelf = draft.mint(), draft.mint(planted=True)
     return CallTask(
         tools=tools,
-        question=(
-            f"Please call the tool {wanted.name}. "
-            f'The reference code is "{nonce}". The shelf code is "{shelf}".'
-        ),
+        question=ask_to_call(wanted.name, nonce, shelf),
         expectation=Expectation(
             nonce=nonce,
             answers=(Fact(name="the shelf code", any_of=(shelf,)),),
@@ -66,6 +65,14 @@ def draw_call(draft: Draft, rng: Random) -> CallTask:
             answer_task=CALL_TASK,
             tool=wanted.name,
         ),
+    )
+
+
+def ask_to_call(name: str, nonce: str, shelf: str) -> str:
+    """Return the words that ask for a call."""
+    return (
+        f"Please call the tool {name}. "
+        f'The reference code is "{nonce}". The shelf code is "{shelf}".'
     )
 
 

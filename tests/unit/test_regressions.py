@@ -15,9 +15,12 @@ from monitor.model import (
     Fact,
     Failure,
     FailureKind,
+    Message,
     Needle,
     Outcome,
     Part,
+    Request,
+    Tool,
     ToolCall,
     VerdictClass,
 )
@@ -212,6 +215,38 @@ def test_d05_a_cut_tool_call_sent_as_complete_breaks_the_contract() -> None:
     assert verdict.verdict_class is VerdictClass.CONTRACT
 
 
+def test_d05_a_cut_call_that_says_length_is_what_was_asked_for() -> None:
+    tool = Tool(name="get_weather", description="The weather.", parameters="{}")
+    asked = Request(
+        messages=(Message(role="user", content="Get the weather in Paris."),),
+        max_output_tokens=24,
+        tools=(tool,),
+    )
+    call = ToolCall(name="get_weather", arguments='{"city":"Par')
+    begun = '<tool_call>\n{"name": "get_weather", "arguments": {"city":"Par'
+    for text, calls in (("", (call,)), (begun, ()), ("", ())):
+        exchange = an_exchange(
+            "Get the weather in Paris.",
+            text,
+            response={"finish_reason": "length", "tool_calls": calls},
+            usage={"output_tokens": 24},
+        )
+        assert Bench().judge(replace(exchange, request=asked)).outcome is Outcome.GOOD
+
+
+def test_d05_arguments_that_the_model_itself_left_open_are_tolerated() -> None:
+    exchange = an_exchange(
+        "weather in Paris?",
+        "",
+        response={
+            "finish_reason": "tool_calls",
+            "tool_calls": (ToolCall(name="get_weather", arguments='{"city":"Par'),),
+        },
+        usage={"output_tokens": 12},
+    )
+    assert Bench().judge(exchange).verdict_class is VerdictClass.WRONG
+
+
 def test_d07_a_control_token_in_a_tool_name_is_corrupt() -> None:
     verdict = Bench().judge(
         an_exchange(
@@ -225,7 +260,7 @@ def test_d07_a_control_token_in_a_tool_name_is_corrupt() -> None:
             },
         )
     )
-    assert failures(verdict) == {("SPECIAL", "control_token")}
+    assert failures(verdict) == {("SPECIAL", "control_token"), ("STRUCT", "not_offered")}
     assert verdict.verdict_class is VerdictClass.CORRUPT
 
 

@@ -1,0 +1,102 @@
+"""ROLE: what a system or developer message asks of every answer is done, so it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.ontopic import holds
+from monitor.history import History
+from monitor.model import Exchange, Signal, Trial
+
+CODE = "ROLE"
+# Two prompts may differ by this much beside the text that is measured: codes, numbers, wording.
+LIKE_BYTES = 64
+# Fewer tokens than this drown in what two prompts differ by anyway.
+LEAST_RULER_TOKENS = 100
+DROPPED_SHARE = 0.5
+BYTES_PER_TOKEN = (1.0, 16.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Counted:
+    """A prompt without the role in question: its bytes, and the tokens reported for it."""
+
+    text: str
+    size: int
+    tokens: int
+    cached: int
+
+
+def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+    """Fail tolerated if the instruction was not obeyed, hard if usage shows that it was dropped.
+
+    The hard case needs three counts of one trial: a *bare* prompt without the message, one that
+    has the same text in its *user* message, and the one that has it in the role. User less bare is
+    what the text takes, by the target's own tokenizer and template; role less bare must be at
+    least half of that. Nothing is assumed of the tokenizer. Cached tokens count on the side that
+    speaks for the target, a template may fold roles together, and a text under 100 tokens is never
+    judged, so what is left is a count without the text, beside an answer that ignores it.
+    """
+    wanted, role, response = (
+        exchange.expectation.obey,
+        exchange.expectation.obey_role,
+        exchange.response,
+    )
+    if wanted is None or response is None:
+        return [skipped(CODE, exchange, "no message of a role gave an instruction")]
+    if holds(response.answer(), wanted):
+        return [passed(CODE, exchange, f"the {role} message was obeyed")]
+    dropped = _dropped(trial, exchange, role)
+    if dropped:
+        return [failed(CODE, exchange, "dropped", dropped)]
+    return [failed(CODE, exchange, "disobeyed", f"the {role} message was not obeyed")]
+
+
+def _dropped(trial: Trial, exchange: Exchange, role: str) -> str:
+    """Return what the counts show if they lack the role's text, else nothing."""
+    told = "\n".join(m.content for m in exchange.request.messages if m.role == role)
+    rest = sum(len(m.content.encode()) for m in exchange.request.messages if m.role != role)
+    usage = exchange.response.usage if exchange.response else None
+    if usage is None or not usage.input_tokens or exchange.request.tools:
+        return ""
+    # A message's longest line; the codes around it are each exchange's own.
+    line = max(told.splitlines(), key=len, default="")
+    others = [seen for other in trial.exchanges if (seen := _counted(other, role))]
+    bare = _like(rest, [o for o in others if line not in o.text])
+    user = _like(rest + len(told.encode()), [o for o in others if line in o.text])
+    if bare is None or user is None:
+        return ""
+    takes = user.tokens - bare.tokens - bare.cached
+    grown = usage.input_tokens + (usage.cached_tokens or 0) - bare.tokens
+    least, most = BYTES_PER_TOKEN
+    if takes < LEAST_RULER_TOKENS or not least <= len(told.encode()) / takes <= most:
+        return ""
+    if grown >= DROPPED_SHARE * takes:
+        return ""
+    return f"a text of {takes} tokens in the {role} message raised the count by {grown}"
+
+
+def _counted(exchange: Exchange, role: str) -> _Counted | None:
+    request, response = exchange.request, exchange.response
+    if response is None or not exchange.whole or not response.usage.input_tokens or request.tools:
+        return None
+    if any(message.role == role for message in request.messages):
+        return None
+    text = request.text()
+    return _Counted(
+        text=text,
+        size=len(text.encode()),
+        tokens=response.usage.input_tokens,
+        cached=response.usage.cached_tokens or 0,
+    )
+
+
+def _like(size: int, prompts: list[_Counted]) -> _Counted | None:
+    """Return a prompt of about this size, if there is one."""
+    near = [prompt for prompt in prompts if abs(prompt.size - size) <= LIKE_BYTES]
+    return min(near, key=lambda prompt: abs(prompt.size - size), default=None)
+
+
+CHECK = Check(code=CODE, judge=judge)
