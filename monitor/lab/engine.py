@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 
+from monitor.lab.aborts import LateWrite
 from monitor.lab.jobs import Job, OutputToken
 from monitor.lab.limits import refused_by_the_scheduler
 from monitor.lab.pages import PagePool, PoolFullError, Slots
@@ -23,6 +25,7 @@ from monitor.lab.truth import note_foreign_slots, note_foreign_token
 # From what a block table holds, and a chance to reword the draft, to the answer's tokens.
 Responder = Callable[[Slots, Callable[[Draft], Draft]], list[OutputToken]]
 TOKENS_PER_STEP = 4
+_MOST_LATE = 32
 PLACEHOLDER = [int(Special.PAD)]
 
 
@@ -54,7 +57,11 @@ class Engine:
         )
         self.cache = PrefixCache(self.prefill_pool)
         self.waiting: deque[Job] = deque()
+        self.arriving: list[Job] = []
         self.running: list[Job] = []
+        self.late: list[LateWrite] = []
+        # The job that the step under way is about.
+        self._at: Job | None = None
         self.on_finish: Callable[[Job], None] = lambda _: None
         self.prefill = Counters()
         self.decode = Counters() if self.disaggregated else self.prefill
@@ -75,35 +82,126 @@ class Engine:
         job.refusal = None
         self.waiting.append(job)
 
-    def step(self) -> list[tuple[Job, list[OutputToken]]]:
-        """Run one turn; return what each running job emitted, finished ones included."""
-        self._join(self._prefill_waiting())
-        emitted = [(job, self._decode(job)) for job in self.running]
-        for job, _ in emitted:
-            if job.finish_reason or job.cancelled:
-                self._finish(job)
+    @property
+    def is_busy(self) -> bool:
+        """Return whether there is anything to do."""
+        return bool(self.waiting or self.arriving or self.running)
+
+    def step(self) -> list[Job]:
+        """Run one turn; return every job that something happened to.
+
+        If this raises, the engine may go on once ``break_off`` was called.
+        """
+        self._drop_aborted()
+        hopeless = self._prefill_waiting()
+        self._join(self._arrived())
+        self._land_late_writes()
+        for job in self.running:
+            self._at = job
+            self._decode(job)
+        touched = list(self.running)
+        for job in touched:
             if job.finish_reason:
+                self._at = job
+                self.running.remove(job)
+                self._finish(job)
                 self.on_finish(job)
-        self.running = [j for j in self.running if not (j.finish_reason or j.cancelled)]
-        return emitted
+        self._at = None
+        return touched + hopeless
 
     def drain(self) -> None:
-        """Run until nothing waits and nothing runs."""
-        while self.waiting or self.running:
+        """Run until there is nothing to do."""
+        while self.is_busy:
             self.step()
 
+    def break_off(self) -> list[Job]:
+        """After a step broke down, drop the job it was about, else all; return what was dropped."""
+        everything = [*self.waiting, *self.arriving, *self.running]
+        dropped = [self._at] if self._at else everything
+        self._at = None
+        for job in dropped:
+            job.failed = True
+            self._forget(job)
+            self._give_back(job)
+        return dropped
+
+    def _forget(self, job: Job) -> None:
+        if job in self.waiting:
+            self.waiting.remove(job)
+        self.arriving = [other for other in self.arriving if other is not job]
+        self.running = [other for other in self.running if other is not job]
+
+    def _drop_aborted(self) -> None:
+        """Let go of every job whose client went away, and free its pages."""
+        for job in [*self.arriving, *self.running]:
+            if job.cancelled:
+                self._at = job
+                late = LateWrite.of(job, self.decode_pool, self.prefill_pool)
+                self.late = [*self.late, late][-_MOST_LATE:]
+                self._steps.aborted(job)
+                self.decode.aborted += 1
+                self._forget(job)
+                self._give_back(job)
+
+    def _land_late_writes(self) -> None:
+        """Let a write that was under way when its request was aborted reach its pages after all.
+
+        A healthy engine called it off.
+        """
+        for late in list(self.late):
+            late.turns_left -= 1
+            owners = [job for job in self.running if late.contents.keys() & self._own_pages(job)]
+            if owners or late.turns_left < 0:
+                self.late.remove(late)
+            for job in owners:
+                if self._steps.lands_late(job):
+                    late.land(self.decode_pool, self._own_pages(job))
+
+    def _own_pages(self, job: Job) -> set[int]:
+        """Return the pages of decode that a job shares with nobody."""
+        shared = job.match.pages if job.match and not self.disaggregated else []
+        return set(job.table) - set(shared)
+
     def _prefill_waiting(self) -> list[Job]:
-        joined: list[Job] = []
-        while self.waiting and len(self.running) + len(joined) < self.settings.max_batch:
-            job = self.waiting[0]
-            if not job.cancelled:
-                try:
-                    self._prefill(job)
-                except PoolFullError:
+        """Prefill all for whom there is room; return those for whom there will never be."""
+        hopeless: list[Job] = []
+        while self.waiting and self._under_way < self.settings.max_batch:
+            job = self._at = self.waiting[0]
+            if not job.cancelled and not self._prefilled(job):
+                if self._under_way:
                     break
-                joined.append(job)
+                job.failed = True
+                hopeless.append(job)
             self.waiting.popleft()
-        return joined
+        self._at = None
+        return hopeless
+
+    @property
+    def _under_way(self) -> int:
+        return len(self.running) + len(self.arriving)
+
+    def _prefilled(self, job: Job) -> bool:
+        try:
+            self._prefill(job)
+        except PoolFullError:
+            return False
+        job.turns_left = self.settings.transfer_turns
+        if not job.turns_left:
+            self._hand_over(job)
+        self.arriving.append(job)
+        return True
+
+    def _arrived(self) -> list[Job]:
+        """Return the jobs whose pages are with decode by now."""
+        arrived = [job for job in self.arriving if job.turns_left <= 0]
+        for job in self.arriving:
+            job.turns_left -= 1
+        for job in arrived:
+            self._at = job
+            if not job.has_arrived:
+                self._hand_over(job)
+        self._at = None
+        return arrived
 
     def _prefill(self, job: Job) -> None:
         """Compute the prompt into pages, but for what the prefix cache already holds."""
@@ -111,11 +209,13 @@ class Engine:
         match = self._steps.find_cached(self.cache, job)
         self.cache.hold(match)
         missing = -(-len(job.loaded) // size) - len(match.pages)
+        own: list[int] = []
         try:
             self.cache.make_room(missing)
             own = pool.allocate(missing)
             self._reserve_decode(job)
         except PoolFullError:
+            pool.free(own)
             self.cache.release(match)
             raise
         job.match = match
@@ -124,7 +224,6 @@ class Engine:
         pool.write(job.prefill_table, start, job.loaded[start:], job.rid)
         self._steps.after_prefill(job, pool)
         self._count_prefill(job)
-        self._hand_over(job)
 
     def _reserve_decode(self, job: Job) -> None:
         """Let the decode side take pages for the prompt it was told of, before any arrives."""
@@ -133,6 +232,7 @@ class Engine:
 
     def _hand_over(self, job: Job) -> None:
         """Give the computed pages to decode: by copy between two pools, else as they are."""
+        job.has_arrived = True
         if not self.disaggregated:
             job.table = job.prefill_table
         else:
@@ -149,13 +249,22 @@ class Engine:
             self.cache.release(job.match)
         spare = self.cache.insert(table, length, job.cache_salt)
         self.prefill_pool.free(spare)
+        if self.settings.cache_tokens:
+            self.cache.keep_at_most(self.settings.cache_tokens // self.settings.page_size)
 
     def _join(self, joined: list[Job]) -> None:
+        taken = {job.row for job in self.running}
+        for job in joined:
+            job.row = next(row for row in count() if row not in taken)
+            taken.add(job.row)
         self._steps.assign_tables(joined, self.running)
+        self.arriving = [job for job in self.arriving if job not in joined]
         self.running += joined
 
-    def _decode(self, job: Job) -> list[OutputToken]:
+    def _decode(self, job: Job) -> None:
         """Emit a few tokens, reading the pages again whenever one of them was written."""
+        if job.is_finished():
+            return
         # The last page is left out: answers are written behind the prompt, into the same page.
         prompt_pages = job.read_table[: job.read_length // self.settings.page_size]
         stamp = self.decode_pool.stamp(prompt_pages)
@@ -163,18 +272,15 @@ class Engine:
             job.stamp = stamp
             slots = self._read(job)
             job.plan = self._responder(slots, lambda draft: self._steps.word(draft, job))
-        new: list[OutputToken] = []
-        while len(new) < TOKENS_PER_STEP and not job.finish_reason:
-            token = self._steps.sample(job)
-            new.append(token)
-            self._append(job, token)
-        return new
+        for _ in range(TOKENS_PER_STEP):
+            if job.is_finished():
+                return
+            self._append(job, self._steps.sample(job))
 
     def _read(self, job: Job) -> Slots:
         slots = self.decode_pool.read(job.read_table, job.read_length)
-        slots = self._steps.read_slots(slots, job)
         note_foreign_slots(job, slots)
-        return slots
+        return self._steps.read_slots(slots, job)
 
     def _append(self, job: Job, token: OutputToken) -> None:
         position = job.length + len(job.output)
@@ -210,6 +316,18 @@ class Engine:
         elif not job.pages_released:
             self._retire_prefill(job, job.table, job.length + len(job.output))
         elif job.match:
+            self.cache.release(job.match)
+
+    def _give_back(self, job: Job) -> None:
+        """Free whatever a job that did not finish still has; nothing of it is cached."""
+        if not job.pages_released:
+            self.decode_pool.free(sorted(self._own_pages(job)))
+        if self.disaggregated and job.has_arrived:
+            return
+        shared = job.match.pages if job.match else []
+        if not job.pages_released:
+            self.prefill_pool.free(job.prefill_table[len(shared) :])
+        if job.match:
             self.cache.release(job.match)
 
     def _count_prefill(self, job: Job) -> None:

@@ -79,6 +79,11 @@ class Job:
     stamp: int = -1
     plan: list[OutputToken] = field(default_factory=list)
     output: list[OutputToken] = field(default_factory=list)
+    # Turns until decode has the pages, and whether it has them.
+    turns_left: int = 0
+    has_arrived: bool = False
+    # Its row in the batch.
+    row: int = 0
     pages_released: bool = False
     finish_reason: str = ""
     cancelled: bool = False

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 UNWRITTEN = ""
+# The tokens of a page and, slot by slot, who wrote them.
+Page = tuple[list[int], list[str]]
 
 
 class PoolFullError(Exception):
@@ -107,6 +109,17 @@ class PagePool:
             cells=tuple(cells),
             writers=tuple(self._writers[cell] for cell in cells),
         )
+
+    def page(self, page: int) -> Page:
+        """Return a copy of one page: its tokens and who wrote them."""
+        here, size = page * self.page_size, self.page_size
+        return (self._tokens[here : here + size], self._writers[here : here + size])
+
+    def put(self, page: int, content: Page) -> None:
+        """Write one page, writers included."""
+        here, size = page * self.page_size, self.page_size
+        self._tokens[here : here + size], self._writers[here : here + size] = content
+        self._stamps[page] += 1
 
     def page_tokens(self, page: int) -> tuple[int, ...]:
         """Return the token ids of one page."""

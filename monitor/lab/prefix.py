@@ -97,14 +97,21 @@ class PrefixCache:
             node = child
         return spare + table[full:]
 
+    def keep_at_most(self, pages: int) -> None:
+        """Evict least recently used leaves that nobody reads until so many are left."""
+        self._evict(lambda: self._count - pages)
+
     def make_room(self, wanted: int) -> None:
         """Evict least recently used leaves until the pool has the wanted free pages."""
-        while self._pool.free_pages < wanted:
+        self._evict(lambda: wanted - self._pool.free_pages)
+
+    def _evict(self, excess: Callable[[], int]) -> None:
+        while excess() > 0:
             leaves = [n for n in self._nodes() if not n.children and not n.readers]
             if not leaves:
                 return
             leaves.sort(key=lambda node: node.used)
-            for leaf in leaves[: max(1, wanted - self._pool.free_pages)]:
+            for leaf in leaves[: max(1, excess())]:
                 self._drop(leaf)
 
     def _root(self, salt: str) -> _Node:

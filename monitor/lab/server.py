@@ -17,7 +17,9 @@ from monitor.lab.asked import BadRequestError, ChatRequest, parse
 from monitor.lab.jobs import Refusal
 from monitor.lab.metrics import exposition
 from monitor.lab.nodes import model_info, server_info
-from monitor.lab.service import Answer, RefusedError, Service
+from monitor.lab.service import Answer, BrokenDownError, RefusedError, Service
+
+_BROKEN_DOWN = Refusal(status=500, message="Internal server error.", kind="InternalServerError")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +46,45 @@ class Lab:
             return _refused(Refusal(status=400, message=str(error)), headers)
         except RefusedError as error:
             return _refused(error.refusal, headers)
+        return await self._reply(http, request, answer, headers)
+
+    async def _reply(
+        self, http: Request, request: ChatRequest, answer: Answer, headers: dict[str, str]
+    ) -> Response:
         if request.stream:
             events = self._events(request, answer)
             return StreamingResponse(events, media_type="text/event-stream", headers=headers)
-        async for tokens in self.service.tokens(answer):
-            answer.parser.feed([output.token for output in tokens])
+        try:
+            await self._whole(answer, http)
+        except BrokenDownError:
+            return _refused(_BROKEN_DOWN, headers)
         return JSONResponse(bodies.completion(answer, self._model), headers=headers)
 
+    async def _whole(self, answer: Answer, http: Request) -> None:
+        """Read the answer to its end, or until the client has gone away."""
+        reading = asyncio.create_task(self._read(answer))
+        leaving = asyncio.create_task(_gone(http))
+        try:
+            await asyncio.wait({reading, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()
+        finally:
+            reading.cancel()
+            leaving.cancel()
+
+    async def _read(self, answer: Answer) -> None:
+        async for tokens in self.service.tokens(answer):
+            answer.parser.feed([output.token for output in tokens])
+
     async def _events(self, request: ChatRequest, answer: Answer) -> AsyncIterator[str]:
+        try:
+            async for event in self._chunks(request, answer):
+                yield event
+        except BrokenDownError:
+            yield bodies.event(bodies.refusal(_BROKEN_DOWN))
+            yield bodies.DONE
+
+    async def _chunks(self, request: ChatRequest, answer: Answer) -> AsyncIterator[str]:
         parser = answer.parser
         if answer.refusal:
             yield bodies.event(bodies.refusal(answer.refusal))
@@ -118,6 +151,12 @@ class Lab:
         scheme, _, key = http.headers.get("authorization", "").partition(" ")
         named = {key: name for name, key in self.service.settings.keys.items()}
         return named.get(key, "") if scheme.lower() == "bearer" else ""
+
+
+async def _gone(http: Request) -> None:
+    """Return when the client has gone away. The body must have been read."""
+    while (await http.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _refused(refusal: Refusal, headers: dict[str, str]) -> Response:

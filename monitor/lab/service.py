@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import sys
+import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +34,10 @@ class RefusedError(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
+
+
+class BrokenDownError(Exception):
+    """The engine failed, and this request with it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,14 +73,14 @@ class Answer:
 
 @dataclass(slots=True)
 class Service:
-    """One lab: an engine, its loop, and a queue for every request under way."""
+    """One lab: an engine, its loop, and news for every request under way."""
 
     settings: LabSettings
     steps: Steps
     tokenizer: Tokenizer = field(default_factory=Tokenizer)
     engine: Engine = field(init=False)
     _numbers: int = 0
-    _queues: dict[str, asyncio.Queue[list[OutputToken]]] = field(default_factory=dict)
+    _news: dict[str, asyncio.Event] = field(default_factory=dict)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _replies: deque[Job] = field(default_factory=lambda: deque(maxlen=_REPLIES))
     truth: Truth = field(default_factory=Truth)
@@ -111,8 +117,6 @@ class Service:
             self._serve_again(job, earlier)
         else:
             self.engine.submit(job)
-            if job.refusal is None:
-                self._queues[job.rid] = asyncio.Queue()
         answer = self._answer(request, job)
         if job.refusal is not None and not self._refuses_in_stream(request, caller):
             raise RefusedError(job.refusal)
@@ -120,32 +124,51 @@ class Service:
         return answer
 
     async def tokens(self, answer: Answer) -> AsyncIterator[list[OutputToken]]:
-        """Yield the answer's tokens as they come; a client that goes away cancels the job."""
-        job = answer.job
-        if job.is_finished():
-            yield job.output
-            return
-        queue = self._queues[job.rid]
+        """Yield the answer's tokens as they come; a client that goes away cancels the job.
+
+        Raises ``BrokenDownError`` if the engine broke down over it.
+        """
+        job, sent = answer.job, 0
+        news = self._news.setdefault(job.rid, asyncio.Event())
         self._wake.set()
         try:
-            while not (job.is_finished() and queue.empty()):
-                yield await queue.get()
+            while True:
+                fresh, sent = job.output[sent:], len(job.output)
+                if fresh:
+                    yield fresh
+                elif job.failed:
+                    raise BrokenDownError
+                elif job.is_finished():
+                    return
+                else:
+                    await news.wait()
+                    news.clear()
         finally:
-            job.cancelled = not job.is_finished()
-            del self._queues[job.rid]
+            job.cancelled = not (job.is_finished() or job.failed)
+            del self._news[job.rid]
 
     async def run(self) -> None:
-        """Step the engine for ever; sleep while there is nothing to do."""
+        """Step the engine for ever; sleep while there is nothing to do.
+
+        A turn that breaks down fails the requests it was about, and the others go on.
+        """
         while True:
             await self._wake.wait()
             self._wake.clear()
             await asyncio.sleep(_GATHER_SECONDS)
-            while self.engine.waiting or self.engine.running:
-                for job, tokens in self.engine.step():
-                    queue = self._queues.get(job.rid)
-                    if queue is not None:
-                        queue.put_nowait(tokens)
-                await asyncio.sleep(0)
+            while self.engine.is_busy:
+                turn = asyncio.create_task(self._turn())
+                await asyncio.wait([turn])
+                error = turn.exception()
+                if error is not None:
+                    traceback.print_exception(error, file=sys.stderr)
+                for job in turn.result() if error is None else self.engine.break_off():
+                    if job.rid in self._news:
+                        self._news[job.rid].set()
+                await asyncio.sleep(self.settings.turn_seconds)
+
+    async def _turn(self) -> list[Job]:
+        return self.engine.step()
 
     def _job(self, request: ChatRequest, caller: Caller) -> Job:
         prompt = render(self.steps.template(request.chat, caller), self.tokenizer)

@@ -36,6 +36,11 @@ class LabSettings:
     version: str = "0.5.23"
     keys: Mapping[str, str] = field(default_factory=dict)
     max_batch: int = 32
+    # What the prefix cache keeps on the device, 0 for all there is room for.
+    cache_tokens: int = 0
+    # How many turns the pages take from prefill to decode, and how long a turn takes.
+    transfer_turns: int = 0
+    turn_seconds: float = 0.0
     default_max_new_tokens: int = 512
 
     @property

@@ -59,6 +59,15 @@ def _longest_common(cache: PrefixCache, job: Job) -> Match:
     return cache.find(job.loaded, job.cache_salt)
 
 
+def _let_go(job: Job) -> None:
+    """Do what else happens when the client of a job under way went away: nothing."""
+
+
+def _called_off(job: Job) -> bool:
+    """Return whether a write for an aborted request reaches the pages this job owns now."""
+    return False
+
+
 def _until_finish(job: Job) -> bool:
     """Return whether a job keeps its pages while it decodes."""
     return True
@@ -116,6 +125,8 @@ class Steps:
     retire_refused: Callable[[Job], bool] = _retire
     find_cached: Callable[[PrefixCache, Job], Match] = _longest_common
     after_prefill: Callable[[Job, PagePool], None] = _as_filled
+    aborted: Callable[[Job], None] = _let_go
+    lands_late: Callable[[Job], bool] = _called_off
     keep_pages_until_finish: Callable[[Job], bool] = _until_finish
     assign_tables: Callable[[list[Job], list[Job]], None] = _own_tables
     read_slots: Callable[[Slots, Job], Slots] = _as_held

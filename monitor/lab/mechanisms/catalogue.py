@@ -57,6 +57,9 @@ _LAB_PARAMS: Mapping[str, Value] = {
     "decode_share": 4.0,
     "page_size": 16,
     "max_batch": 32,
+    "cache_tokens": 0,
+    "transfer_turns": 0,
+    "turn_seconds": 0.0,
 }
 
 
