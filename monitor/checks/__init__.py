@@ -12,6 +12,8 @@ from monitor.checks import (
     ontopic,
     protocol,
     repeat,
+    replay,
+    role,
     special,
     struct,
     usage_in,
@@ -36,7 +38,9 @@ CHECKS: tuple[Check, ...] = tuple(
         special,
         identity,
         struct,
+        role,
         repeat,
+        replay,
     )
 )
 # Raised whenever a check's meaning changes, so that stored verdicts say what judged them.
