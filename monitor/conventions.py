@@ -250,6 +250,12 @@ CONTEXT_ADVERTISED = _gauge(
     "The context limit a target states, by who states it.",
     *(*_TARGET, _L.SOURCE),
 )
+CONTEXT_VERIFIED = _gauge(
+    "context_verified_tokens",
+    "The largest prompt size up to which content was verified by the last `context verify` that "
+    "could tell.",
+    *_TARGET,
+)
 WRITER_QUEUE = _gauge("writer_queue_rows", "Rows that wait for the store.", _L.ENV)
 WRITER_WRITTEN = _counter("writer_rows_total", "Rows handed to the store.", _L.ENV)
 WRITER_DROPPED = _counter(
@@ -286,6 +292,7 @@ METRICS: tuple[Metric, ...] = (
     SKIPPED_RUNS,
     TARGET_CHANGES,
     CONTEXT_ADVERTISED,
+    CONTEXT_VERIFIED,
     WRITER_QUEUE,
     WRITER_WRITTEN,
     WRITER_DROPPED,

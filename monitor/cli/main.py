@@ -24,6 +24,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "config": ("monitor.cli.config_verb", "Check or show the configuration in force."),
     "check": ("monitor.cli.check_verb", "One pass now: ask, judge, say what was found."),
     "run": ("monitor.cli.run_verb", "The daemon: schedules passes, serves /metrics."),
+    "context": (
+        "monitor.cli.context_verb",
+        "Up to which size a target reads its prompts whole.",
+    ),
     "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
     "findings": ("monitor.cli.findings_verb", "List, show and resolve findings."),
     "lab": ("monitor.cli.lab_verb", "A simulated serving cluster with real faults."),

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
 from urllib.parse import quote
 
 import httpx
 
 from monitor.checking import Selection
 from monitor.config import Config
+from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.run import api_token
 from monitor.errors import StoreBusyError, UsageError
 from monitor.reports.check import CheckReport
+from monitor.reports.ladder import LadderReport
 from monitor.store import StoreOwner
 
 # A daemon at work gives a sign of life every second.
@@ -52,14 +56,42 @@ def check_through_daemon(
         "profile": selection.profile,
         "require_coverage": selection.require_coverage,
     }
+
+    def on_step(step: dict[str, Any]) -> None:
+        on_words(step["target"], step["words"], step["done"], step["total"])
+
+    said = _streamed(config, owner, "check", asked, on_step)
+    return CheckReport.model_validate(said)
+
+
+def verify_through_daemon(
+    config: Config, owner: StoreOwner, asked: Asked, on_step: OnLadderStep
+) -> LadderReport:
+    """Return the daemon's ladder. Raises ``StoreBusyError`` if it does not answer in 5 s."""
+
+    def shown(step: dict[str, Any]) -> None:
+        on_step(LadderStep(target=step["target"], words=step["words"], done=step["done"]))
+
+    said = _streamed(config, owner, "context", asdict(asked), shown)
+    return LadderReport.model_validate(said)
+
+
+def _streamed(
+    config: Config,
+    owner: StoreOwner,
+    what: str,
+    asked: dict[str, Any],
+    on_step: Callable[[dict[str, Any]], None],
+) -> object:
+    """Ask the daemon for work and return its report, telling the steps as they come."""
     with (
         _answering(config, owner) as client,
-        client.stream("POST", "/api/check", json=asked) as reply,
+        client.stream("POST", f"/api/{what}", json=asked) as reply,
     ):
         if reply.status_code != httpx.codes.OK:
-            msg = f"the daemon at {owner.url} refused the check (HTTP {reply.status_code})"
+            msg = f"the daemon at {owner.url} refused the {what} (HTTP {reply.status_code})"
             raise UsageError(msg)
-        return _report(reply.iter_lines(), on_words)
+        return _report(reply.iter_lines(), on_step, what)
 
 
 class DaemonDesk:
@@ -94,15 +126,14 @@ class DaemonDesk:
         return list(said["lines"])
 
 
-def _report(lines: Iterator[str], on_words: OnWords) -> CheckReport:
+def _report(lines: Iterator[str], on_step: Callable[[dict[str, Any]], None], what: str) -> object:
     for line in lines:
         said = json.loads(line)
         if "step" in said:
-            step = said["step"]
-            on_words(step["target"], step["words"], step["done"], step["total"])
+            on_step(said["step"])
         elif "error" in said:
             raise UsageError(said["error"])
         elif "report" in said:
-            return CheckReport.model_validate(said["report"])
-    msg = "the daemon stopped before the check came to its end"
+            return said["report"]
+    msg = f"the daemon stopped before the {what} came to its end"
     raise UsageError(msg)

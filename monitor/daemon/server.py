@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -19,11 +19,14 @@ from starlette.routing import Route
 
 from monitor.app import Installation
 from monitor.checking import Selection, Step, run_check
+from monitor.context import Asked as Climb
+from monitor.context import LadderStep, verify_context
 from monitor.daemon.desk import StoreDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.errors import DavylampError
 
 Asked = TypeVar("Asked", bound=BaseModel)
+Put = Callable[[Step | LadderStep], None]
 MAX_BODY_BYTES = 65_536
 # How often a check under way gives a sign of life; its caller waits five seconds for one.
 ALIVE_SECONDS = 1.0
@@ -38,6 +41,19 @@ class CheckRequest(BaseModel):
     probes: tuple[str, ...] = ()
     profile: str | None = None
     require_coverage: bool = False
+
+
+class ContextRequest(BaseModel):
+    """The body of ``POST /api/context``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    resolution: float = Field(default=0.01, ge=0.0001, le=0.5)
+    repeats: int = Field(default=1, ge=1, le=1000)
+    max_tokens: int | None = Field(default=None, ge=1)
+    thorough: bool = False
+    yes: bool = False
 
 
 class ResolveRequest(BaseModel):
@@ -60,6 +76,7 @@ def make_server(installation: Installation, schedule: ProbeSchedule, token: str)
             Route("/healthz", pages.healthz),
             Route("/readyz", pages.readyz),
             Route("/api/check", pages.check, methods=["POST"]),
+            Route("/api/context", pages.context, methods=["POST"]),
             Route("/api/trials/{trial}", pages.explain),
             Route("/api/findings", pages.findings),
             Route("/api/findings/{finding}", pages.finding),
@@ -75,6 +92,7 @@ class _Pages:
         self._schedule = schedule
         self._token = token
         self._checking = asyncio.Lock()
+        self._climbing = asyncio.Lock()
         self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
 
     async def metrics(self, request: Request) -> Response:
@@ -99,7 +117,15 @@ class _Pages:
         if isinstance(asked, Response):
             return asked
         selection = Selection(**asked.model_dump())
-        return StreamingResponse(self._lines(selection), media_type="application/x-ndjson")
+        return _streamed(lambda put: self._run(selection, put))
+
+    async def context(self, request: Request) -> Response:
+        """Climb one target's ladder and stream its steps, then its report, as JSON lines."""
+        asked = await self._body(request, ContextRequest)
+        if isinstance(asked, Response):
+            return asked
+        climb = Climb(**asked.model_dump())
+        return _streamed(lambda put: self._climb(climb, put))
 
     async def explain(self, request: Request) -> Response:
         """Everything known of one trial."""
@@ -149,32 +175,45 @@ class _Pages:
         given = request.headers.get("authorization", "").encode("utf-8", "replace")
         return hmac.compare_digest(given, f"Bearer {self._token}".encode())
 
-    async def _lines(self, selection: Selection) -> AsyncIterator[str]:
-        """Yield the steps as they come, a sign of life in between, and the report."""
-        yield _line({"accepted": True})
-        steps: asyncio.Queue[Step] = asyncio.Queue()
-        task = asyncio.create_task(self._run(selection, steps))
-        try:
-            while not task.done() or not steps.empty():
-                yield await _next_line(steps)
-            yield _line(task.result())
-        finally:
-            task.cancel()
-
-    async def _run(self, selection: Selection, steps: asyncio.Queue[Step]) -> dict[str, object]:
+    async def _run(self, selection: Selection, put: Put) -> dict[str, object]:
         try:
             async with self._checking:
-                report = await run_check(self._installation, selection, steps.put_nowait)
+                report = await run_check(self._installation, selection, put)
         except DavylampError as error:
             return {"error": str(error)}
         return {"report": report.model_dump(mode="json", by_alias=True)}
+
+    async def _climb(self, climb: Climb, put: Put) -> dict[str, object]:
+        try:
+            async with self._climbing:
+                report = await verify_context(self._installation, climb, put)
+        except DavylampError as error:
+            return {"error": str(error)}
+        return {"report": report.model_dump(mode="json", by_alias=True)}
+
+
+def _streamed(work: Callable[[Put], Awaitable[dict[str, object]]]) -> Response:
+    return StreamingResponse(_lines(work), media_type="application/x-ndjson")
+
+
+async def _lines(work: Callable[[Put], Awaitable[dict[str, object]]]) -> AsyncIterator[str]:
+    """Yield the steps as they come, a sign of life in between, and the report."""
+    yield _line({"accepted": True})
+    steps: asyncio.Queue[Step | LadderStep] = asyncio.Queue()
+    task = asyncio.ensure_future(work(steps.put_nowait))
+    try:
+        while not task.done() or not steps.empty():
+            yield await _next_line(steps)
+        yield _line(task.result())
+    finally:
+        task.cancel()
 
 
 def _refused(status: int, why: str) -> Response:
     return JSONResponse({"error": why}, status_code=status)
 
 
-async def _next_line(steps: asyncio.Queue[Step]) -> str:
+async def _next_line(steps: asyncio.Queue[Step | LadderStep]) -> str:
     try:
         step = await asyncio.wait_for(steps.get(), ALIVE_SECONDS)
     except TimeoutError:

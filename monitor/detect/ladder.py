@@ -89,17 +89,12 @@ class Standing:
     islands: tuple[int, ...]
 
 
-def repeats_for(rate: float, miss: float) -> int:
-    """Return how often to ask a size so that a fault of this rate is missed at most so often.
+def seen_rate(repeats: int, miss: float) -> float:
+    """Return the rate from which on a fault is missed at most with this chance.
 
-    ceil(ln miss / ln(1 - rate)). Raises ``ValueError`` unless both lie between 0 and 1.
+    1 - miss^(1 / repeats), from the chance (1 - rate)^repeats that it never strikes.
     """
-    if not (0 < rate <= 1 and 0 < miss < 1):
-        msg = "a rate and a chance to miss lie between 0 and 1"
-        raise ValueError(msg)
-    if rate == 1:
-        return 1
-    return max(1, math.ceil(math.log(miss) / math.log1p(-rate)))
+    return float(1 - miss ** (1 / repeats))
 
 
 def standing(search: Search, rungs: Sequence[Rung]) -> Standing:

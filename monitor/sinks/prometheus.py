@@ -54,6 +54,7 @@ class PrometheusSink:
         self._skipped = _counter(names.SKIPPED_RUNS, registry)
         self._changes = _counter(names.TARGET_CHANGES, registry)
         self._context = _gauge(names.CONTEXT_ADVERTISED, registry)
+        self._verified = _gauge(names.CONTEXT_VERIFIED, registry)
         self._config_hash = _gauge(names.CONFIG_HASH_INFO, registry)
         _gauge(names.BUILD_INFO, registry).labels(env, monitor.__version__).set(1)
 
@@ -158,6 +159,10 @@ class PrometheusSink:
     def set_context(self, target: str, source: str, tokens: int) -> None:
         """Say which context limit somebody states."""
         self._context.labels(self._env, target, source).set(tokens)
+
+    def set_verified(self, target: str, tokens: int) -> None:
+        """Say up to which prompt size content is verified."""
+        self._verified.labels(self._env, target).set(tokens)
 
     def set_config_hash(self, sha256: str) -> None:
         """Say which configuration is in force, instead of the one before."""

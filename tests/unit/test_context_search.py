@@ -15,7 +15,7 @@ from monitor.detect.ladder import (
     Search,
     most_rungs,
     next_size,
-    repeats_for,
+    seen_rate,
     standing,
 )
 
@@ -164,15 +164,7 @@ def test_a_top_that_fails_cold_is_not_verified() -> None:
     assert standing(search, rungs).stopped == 3900
 
 
-@pytest.mark.parametrize(
-    ("rate", "miss", "times"), [(1.0, 0.05, 1), (0.5, 0.05, 5), (0.1, 0.05, 29), (0.999, 0.5, 1)]
-)
-def test_how_often_to_ask_a_size(rate: float, miss: float, times: int) -> None:
-    assert repeats_for(rate, miss) == times
-    assert (1 - rate) ** times <= miss
-
-
-@pytest.mark.parametrize(("rate", "miss"), [(0, 0.5), (1.1, 0.5), (0.5, 0), (0.5, 1)])
-def test_no_chance_is_no_number_of_repeats(rate: float, miss: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        repeats_for(rate, miss)
+@pytest.mark.parametrize(("repeats", "rate"), [(1, 0.95), (5, 0.45), (29, 0.099)])
+def test_how_rare_a_fault_repeats_show(repeats: int, rate: float) -> None:
+    assert seen_rate(repeats, 0.05) == pytest.approx(rate, abs=0.002)
+    assert (1 - seen_rate(repeats, 0.05)) ** repeats == pytest.approx(0.05)
