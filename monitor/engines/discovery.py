@@ -83,7 +83,7 @@ def _conclude(
     entries = listing.get("data")
     entries = [entry for entry in entries if is_object(entry)] if isinstance(entries, list) else []
     models = [
-        DiscoveredModel(id=_text(entry.get("id")) or "", limits=tuple(_model_limits(entry)))
+        DiscoveredModel(id=plain_text(entry.get("id")) or "", limits=tuple(_model_limits(entry)))
         for entry in entries[:_MAX_MODELS]
     ]
     server_limits = tuple(_server_limits(pages))
@@ -101,20 +101,21 @@ def _conclude(
 
 def _model_limits(entry: Document) -> Iterator[Limit]:
     for name in _MODEL_FIELDS:
-        yield from _limit(entry.get(name), f"v1_models.{name}")
+        yield from read_limit(entry.get(name), f"v1_models.{name}")
     for outer, inner in _NESTED_MODEL_FIELDS:
-        yield from _limit(object_at(entry, outer).get(inner), f"v1_models.{outer}.{inner}")
+        yield from read_limit(object_at(entry, outer).get(inner), f"v1_models.{outer}.{inner}")
 
 
 def _server_limits(pages: dict[str, Document]) -> Iterator[Limit]:
     first_refused = pages.get("/server_info", {}).get("max_req_input_len")
-    for limit in _limit(first_refused, "server_info.max_req_input_len"):
+    for limit in read_limit(first_refused, "server_info.max_req_input_len"):
         yield replace(limit, tokens=limit.tokens - 1)  # SGLang refuses at this length already
     settings = object_at(pages.get("/props", {}), "default_generation_settings")
-    yield from _limit(settings.get("n_ctx"), "props.default_generation_settings.n_ctx")
+    yield from read_limit(settings.get("n_ctx"), "props.default_generation_settings.n_ctx")
 
 
-def _limit(value: object, source: str) -> Iterator[Limit]:
+def read_limit(value: object, source: str) -> Iterator[Limit]:
+    """Yield the limit that ``source`` states as ``value``, if that is a plausible size."""
     if isinstance(value, int) and not isinstance(value, bool) and 1 < value <= _MAX_LIMIT:
         yield Limit(tokens=value, source=source)
 
@@ -136,12 +137,13 @@ def _engine(entries: list[Document], pages: dict[str, Document]) -> str | None:
 
 def _version(pages: dict[str, Document], engine: str | None) -> str | None:
     if engine == "llama.cpp":
-        return _text(pages.get("/props", {}).get("build_info"))
+        return plain_text(pages.get("/props", {}).get("build_info"))
     path = {"sglang": "/server_info", "ollama": "/api/version"}.get(engine or "", "/version")
-    return _text(pages.get(path, {}).get("version"))
+    return plain_text(pages.get(path, {}).get("version"))
 
 
-def _text(value: object) -> str | None:
+def plain_text(value: object) -> str | None:
+    """Return a short text of the target's without control characters, ``None`` if it is none."""
     if not isinstance(value, str):
         return None
     text = clean(value[:MAX_NAME_CHARS], FaultList())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from monitor.engines.base import Discovery, Manner, Reply
@@ -19,7 +20,10 @@ __all__ = ["OpenAIEngine", "OpenAIOptions"]
 
 
 class OpenAIEngine:
-    """One target behind ``<base_url>/chat/completions``; ``base_url`` mostly ends in ``/v1``."""
+    """One target behind ``<base_url>/chat/completions``; ``base_url`` mostly ends in ``/v1``.
+
+    ``headers`` go with every question, for dialects that build on this one.
+    """
 
     def __init__(
         self,
@@ -29,12 +33,14 @@ class OpenAIEngine:
         http: HttpClient,
         options: OpenAIOptions | None = None,
         manner: Manner | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._model = model
         self._http = http
         self._options = options or OpenAIOptions()
         self._manner = manner or Manner()
+        self._headers = dict(headers or {})
         self._tokenizer = Tokenizer(base_url=self._base_url, model=model, http=http)
 
     async def ask(
@@ -49,7 +55,7 @@ class OpenAIEngine:
             body=encode_request(request, model=self._model, options=options, manner=manner),
             parse=parse_completion,
             reader=reader,
-            headers=manner.headers(request),
+            headers={**self._headers, **manner.headers(request)},
         )
         reply = await exchange(
             self._http, call, credential=credential, timeout_seconds=timeout_seconds

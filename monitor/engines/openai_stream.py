@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from monitor.engines.faults import Fault, FaultList
@@ -28,21 +29,32 @@ from monitor.engines.refusals import classify_error_in_200
 from monitor.engines.sse import SseEvent
 from monitor.model import Failure, FailureKind, Response, TokenLogprob, Usage
 
+Translate = Callable[[dict[str, object]], dict[str, object]]
+
 
 class StreamReader:
     """Takes the events in order and keeps the answer so far, so that a cut loses nothing.
 
     ``finished`` is true once nothing that follows can matter: after ``[DONE]`` or an error.
-    ``pieces`` counts the events that carried a part of the answer.
+    ``pieces`` counts the events that carried a part of the answer. ``translate`` turns an event of
+    another dialect into one of this; one that never says why it ended is not ``finish_expected``.
     """
 
-    def __init__(self, *, usage_expected: bool) -> None:
+    def __init__(
+        self,
+        *,
+        usage_expected: bool,
+        finish_expected: bool = True,
+        translate: Translate | None = None,
+    ) -> None:
         self.faults = FaultList()
         self.finished = False
         self.events = 0
         self.pieces = 0
         self.first_token_seconds: float | None = None
         self._usage_expected = usage_expected
+        self._finish_expected = finish_expected
+        self._translate = translate
         self._failure: Failure | None = None
         self._done = False
         self._chunks = 0
@@ -70,14 +82,10 @@ class StreamReader:
         except NotJsonError:
             self.faults.add(Fault.EVENT_NOT_JSON)
             return
-        self.take_document(chunk, seconds, name=event.name)
-
-    def take_document(self, chunk: object, seconds: float, *, name: str = "message") -> None:
-        """Take the parsed document of an event called ``name``."""
-        self._failure = classify_error_in_200(chunk, event_name=name)
+        self._failure = classify_error_in_200(chunk, event_name=event.name)
         self.finished = self._failure is not None
         if is_object(chunk):
-            self._take_chunk(chunk, seconds)
+            self._take_chunk(self._translate(chunk) if self._translate else chunk, seconds)
         elif not self.finished:
             self.faults.add(Fault.EVENT_NOT_OBJECT)
 
@@ -206,7 +214,7 @@ class StreamReader:
     def _note_what_is_missing(self) -> None:
         if not self._done:
             self.faults.add(Fault.MISSING_DONE)
-        if "finish_reason" not in self._names:
+        if self._finish_expected and "finish_reason" not in self._names:
             self.faults.add(Fault.FINISH_REASON_MISSING)
 
 

@@ -42,6 +42,9 @@ _SPEAKING_KEYS = frozenset(
         "raw",
         "result",
         "choices",
+        "base_resp",
+        "status_code",
+        "status_msg",
         "n_prompt_tokens",
         "n_ctx",
         "innererror",
@@ -58,7 +61,46 @@ _STATUS_WORDS = {
     413: "the request is too large",
     429: "rate limited",
 }
-_QUOTA_USED_UP = re.compile(r"insufficient_quota|^code: (?:3036|1113)$", re.MULTILINE)
+_QUOTA_USED_UP = re.compile(
+    r"insufficient_quota|^code: (?:3036|1113|1304|1308|1309)$", re.MULTILINE
+)
+# Workers AI: out of neurons, out of capacity, timeout, abort. z.ai: credentials, balance, blocked
+# content, too many at once or too often, over the day's or the plan's limit, its own faults.
+_STATUS_OF_CODE = {
+    **dict.fromkeys((3036, 3040, 1302, 1303, 1304, 1305, 1308, 1309), 429),
+    **dict.fromkeys((3007, 3008), 408),
+    **dict.fromkeys((1000, 1001, 1002, 1003, 1004), 401),
+    **dict.fromkeys((1200, 1230, 1234), 500),
+    1113: 402,
+    1301: 400,
+}
+# MiniMax answers 200 and says the rest in the body. Its 1039 is a rate of tokens, not a length.
+_STATUS_OF_MINIMAX = {
+    **dict.fromkeys((1002, 1039, 1041, 2045, 2056), 429),
+    **dict.fromkeys((1004, 2049), 401),
+    **dict.fromkeys((1000, 1024, 1033), 500),
+    **dict.fromkeys((1026, 1027, 1042, 2013), 400),
+    1001: 408,
+    1008: 402,
+}
+_STATUS_OF_KIND = {
+    "overloaded_error": 529,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "server_error": 500,
+    "internal_server_error": 500,
+    "internal_error": 500,
+    "internalservererror": 500,
+    "api_error": 500,
+    "timeout_error": 408,
+    "service_unavailable": 503,
+    "service_unavailable_error": 503,
+}
+_MINIMAX_CODE = re.compile(r"^status_code: (\d{4})$", re.MULTILINE)
+_KIND_OF_ERROR = re.compile(
+    rf"^(?:type|code|error_type): ({'|'.join(_STATUS_OF_KIND)})$", re.MULTILINE | re.IGNORECASE
+)
 _BUSINESS_CODE = re.compile(r"^(?:code|error_code): (\d{3,6})$", re.MULTILINE)
 
 
@@ -88,10 +130,22 @@ def classify_error_in_200(document: object, *, event_name: str = "message") -> F
     code = int(match[1]) if match else None
     if refusal := _refusal_in(text, min(_BLAMES_REQUEST)):
         return replace(refusal, code=code)
-    if code is not None and 400 <= code < 600:  # noqa: PLR2004 - HTTP's errors
-        return _status_failure(code, text)
+    if (status := _meant_status(code, text)) is not None:
+        return _status_failure(status, text)
     detail = "an error in a reply of status 200"
     return Failure(kind=FailureKind.PROTOCOL, detail=detail, code=code)
+
+
+def _meant_status(code: int | None, text: str) -> int | None:
+    """Return the status that an error sent too late for one would have had, if it tells."""
+    if code is not None and 400 <= code < 600:  # noqa: PLR2004 - HTTP's errors
+        return code
+    if code in _STATUS_OF_CODE:
+        return _STATUS_OF_CODE[code]
+    if match := _MINIMAX_CODE.search(text):
+        return _STATUS_OF_MINIMAX.get(int(match[1]))
+    match = _KIND_OF_ERROR.search(text)
+    return _STATUS_OF_KIND[match[1].lower()] if match else None
 
 
 def _states_error(document: object) -> bool:
@@ -100,6 +154,9 @@ def _states_error(document: object) -> bool:
     if document.get("error") or document.get("object") == "error":
         return True
     if document.get("success") is False and document.get("errors"):
+        return True
+    minimax = document.get("base_resp")
+    if isinstance(minimax, dict) and minimax.get("status_code") not in (None, 0, "0"):
         return True
     choices = document.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
