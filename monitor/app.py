@@ -96,6 +96,9 @@ def open_installation(
         metrics = CollectorRegistry()
         counters = PrometheusSink(metrics, config.environment)
         counters.set_config_hash(config.hash)
+        for ladder in store.reader.last_ladders():
+            if ladder.target in targets:
+                counters.set_verified(ladder.target, ladder.verified_tokens)
         metrics.register(_health(config, store, budget, findings))
         told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
         if log_verdicts:
