@@ -1,10 +1,33 @@
 """Probes: one module a shape. Order is the order of a pass: cheap and ordinary first."""
 
-from monitor.probes import boundary, burst, canary, golden, prefix, tenant
+from monitor.probes import (
+    abort,
+    boundary,
+    burst,
+    canary,
+    golden,
+    pair,
+    prefix,
+    repeat,
+    tenant,
+    turns,
+)
 from monitor.probes.base import Probe
 
 PROBES: dict[str, Probe] = {
-    module.PROBE.name: module.PROBE for module in (golden, canary, tenant, burst, prefix, boundary)
+    module.PROBE.name: module.PROBE
+    for module in (
+        golden,
+        canary,
+        tenant,
+        burst,
+        prefix,
+        repeat,
+        turns,
+        pair,
+        abort,
+        boundary,
+    )
 }
 
 __all__ = ["PROBES", "Probe"]

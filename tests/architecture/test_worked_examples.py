@@ -21,7 +21,7 @@ from tests.contract import test_probes as probe_contract
 
 _EXAMPLE = re.compile(r"<!-- example: ([\w.]+) -->\n```python\n(.*?)```", re.DOTALL)
 EXAMPLES = _EXAMPLE.findall((DOCS / "writing-a-probe.md").read_text("utf-8"))
-PROBE, CHECK = "monitor.probes.pair", "monitor.checks.parrot"
+PROBE, CHECK = "monitor.probes.twice", "monitor.checks.parrot"
 TESTS = [code for name, code in EXAMPLES if name == "test"]
 
 

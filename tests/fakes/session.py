@@ -27,7 +27,9 @@ _CALL = re.compile(r"<call>(.*?)</call>", re.DOTALL)
 
 
 def perfect(request: Request, expectation: Expectation) -> str:
-    """Return the answer of a model that does everything it is asked."""
+    """Return the answer of a model that does everything it is asked; at length if it may."""
+    if expectation == Expectation():
+        return " ".join(str(number) for number in range(request.max_output_tokens * 2))
     parts = [expectation.nonce or ""]
     parts += [fact.any_of[0] for fact in expectation.answers]
     if expectation.tool:
@@ -92,6 +94,9 @@ class FakeDraft:
         """Return what an engine makes of a model's text; a request to hang up cuts it."""
         calls = [ToolCall(**json.loads(call)) for call in _CALL.findall(said)]
         text = _CALL.sub("", said)
+        finish = "tool_calls" if calls else "stop"
+        if len(said) > request.max_output_tokens * CHARACTERS_PER_TOKEN:
+            text, finish = text[: request.max_output_tokens * CHARACTERS_PER_TOKEN], "length"
         exchange = an_exchange(
             request.text(),
             text[: len(text) // 2] if request.hang_up else text,
@@ -100,11 +105,11 @@ class FakeDraft:
             tenant=self.tenant.name,
             response={
                 "tool_calls": tuple(calls),
-                "finish_reason": None if request.hang_up else "tool_calls" if calls else "stop",
+                "finish_reason": None if request.hang_up else finish,
             },
             usage={
                 "input_tokens": len(request.text()) // CHARACTERS_PER_TOKEN,
-                "output_tokens": len(said) // 3,
+                "output_tokens": min(len(said) // 3, request.max_output_tokens),
             },
         )
         exchange = replace(exchange, request=request, expectation=expectation)

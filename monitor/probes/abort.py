@@ -1,0 +1,186 @@
+"""abort: break a long request off, in prefill or in decode, and ask others at once.
+
+What the broken-off request leaves behind is full of planted markers, so whoever is given its pages
+before they are clean shows whose they were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import Literal
+
+from pydantic import Field
+
+from monitor.longtext import filler
+from monitor.model import Exchange, Expectation, HangUp, Message, Part, Request
+from monitor.probes.asking import (
+    ROWS,
+    SAMPLE_CODE,
+    ask_with_code,
+    coded_lookup,
+    expected_tokens,
+    output_tokens,
+)
+from monitor.probes.base import (
+    Draft,
+    Feature,
+    Impossible,
+    Price,
+    Probe,
+    ProbeParams,
+    Session,
+    TargetView,
+    TenantView,
+    TrialPlan,
+    stratum,
+    transport_of,
+)
+from monitor.tasks import ask_to_repeat, lookup
+
+Phase = Literal["prefill", "decode"]
+# Where in the time to the first token a prefill is broken off.
+SHARE_OF_PREFILL = 0.5
+# In a whole answer that is not streamed the prefill ends somewhere before this share.
+SHARE_OF_WHOLE = 0.25
+# Used where nothing came back to measure by; and the bounds of any measure.
+ASSUMED_SECONDS = 0.05
+LEAST_SECONDS, MOST_SECONDS = 0.005, 20.0
+CHUNKS = 3
+_SENTENCES_A_MARKER = 8
+
+
+class Params(ProbeParams):
+    """Where to break off, how often, and how long the broken-off prompt is (in sentences)."""
+
+    phases: tuple[Literal["prefill", "decode"], ...] = Field(
+        default=("prefill", "decode"), min_length=1
+    )
+    rounds: int = Field(default=1, ge=1, le=32)
+    sentences: int = Field(default=96, ge=8, le=8000)
+
+
+def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
+    """Return one trial a phase; decode cannot be broken off where nothing streams."""
+    pairs = [(d, v) for d in target.donors() for v in target.victims() if d.name != v.name]
+    donor, victim = rng.choice(pairs) if pairs else (target.tenants[0], target.tenants[0])
+    return [_plan(target, params, phase, donor, victim) for phase in params.phases]
+
+
+def _plan(
+    target: TargetView, params: Params, phase: Phase, donor: TenantView, victim: TenantView
+) -> TrialPlan | Impossible:
+    stream = phase == "decode"
+    cell = stratum(
+        length="pages",
+        concurrency=2,
+        transport=transport_of(stream=stream),
+        tenants="pair" if donor.name != victim.name else "one",
+    )
+    if stream and Feature.STREAM in target.lacks:
+        reason = "needs streaming: an answer that comes whole cannot be broken off in between"
+        return Impossible(probe=PROBE.name, stratum=cell, reason=reason)
+    tokens = params.rounds * _round_tokens(params.sentences)
+    if phase == "prefill":
+        tokens += _long_tokens(params.sentences)
+    return TrialPlan(
+        probe=PROBE.name,
+        shape=PROBE.shape,
+        stratum=cell,
+        purpose=f"what is asked after a request was broken off in {phase} has none of its text",
+        price=Price(refused_tokens=tokens, answered_tokens=tokens),
+        gentle=False,
+        arguments={"phase": phase, "donor": donor, "victim": victim, "params": params},
+    )
+
+
+def _long_tokens(sentences: int) -> int:
+    codes = [SAMPLE_CODE] * len(range(0, sentences, _SENTENCES_A_MARKER))
+    return expected_tokens(_content(sentences, [*codes, SAMPLE_CODE], 0))
+
+
+def _round_tokens(sentences: int) -> int:
+    """Return the price of one request that is broken off, and of the two right after it."""
+    task = lookup(Random(0), (SAMPLE_CODE,) * ROWS)
+    after = expected_tokens(ask_to_repeat(SAMPLE_CODE, task.question))
+    return _long_tokens(sentences) + 2 * after
+
+
+async def run(plan: TrialPlan, session: Session) -> None:
+    """Measure a prefill if one is to be broken off; then break off and ask, round by round."""
+    donor, victim, params, phase = (
+        plan.arguments[key] for key in ("donor", "victim", "params", "phase")
+    )
+    if phase == "decode":
+        hang_up = HangUp(after_chunks=CHUNKS)
+    else:
+        hang_up = HangUp(after_seconds=await _measure(session, donor, params.sentences))
+    for _ in range(params.rounds):
+        draft = session.open(Part.DONOR, donor)
+        stream = phase == "decode"
+        await _ask_long(draft, session, params.sentences, stream=stream, hang_up=hang_up)
+        await asyncio.gather(*(_ask_after(tenant, session) for tenant in (victim, donor)))
+
+
+async def _measure(session: Session, tenant: TenantView, sentences: int) -> float:
+    """Return the seconds after which a prompt of this length is in the middle of its prefill."""
+    stream = Feature.STREAM not in session.target.lacks
+    draft = session.open(Part.CONTROL, tenant)
+    exchange = await _ask_long(draft, session, sentences, stream=stream, hang_up=None)
+    return prefill_seconds(exchange)
+
+
+def prefill_seconds(exchange: Exchange) -> float:
+    """Return where to break off a prompt like this one."""
+    first = exchange.timing.first_token_seconds
+    if first is not None:
+        seconds = first * SHARE_OF_PREFILL
+    elif exchange.whole:
+        seconds = exchange.timing.total_seconds * SHARE_OF_WHOLE
+    else:
+        seconds = ASSUMED_SECONDS
+    return min(max(seconds, LEAST_SECONDS), MOST_SECONDS)
+
+
+async def _ask_long(
+    draft: Draft, session: Session, sentences: int, *, stream: bool, hang_up: HangUp | None
+) -> Exchange:
+    """Ask for a code after a long text full of planted markers, all of this exchange's own."""
+    markers = [draft.mint(planted=True) for _ in range(0, sentences, _SENTENCES_A_MARKER)]
+    nonce = draft.mint()
+    content = _content(sentences, [*markers, nonce], session.rng.randrange(10**9))
+    request = Request(
+        messages=(Message(role="user", content=content),),
+        max_output_tokens=output_tokens(session.target),
+        stream=stream,
+        hang_up=hang_up,
+    )
+    return await draft.ask(request, Expectation(nonce=nonce))
+
+
+def _content(sentences: int, codes: list[str], salt: int) -> str:
+    """Return the long text; ``salt`` keeps it out of every cache. The last code is the nonce."""
+    *markers, nonce = codes
+    lines = filler(sentences)
+    for number, marker in reversed(list(enumerate(markers))):
+        lines.insert(number * _SENTENCES_A_MARKER, f"Box {number + 1} holds the paper {marker}.")
+    return f"Logbook {salt:09d}. {' '.join(lines)}\n\n{ask_to_repeat(nonce)}"
+
+
+async def _ask_after(tenant: TenantView, session: Session) -> None:
+    draft = session.open(Part.VICTIM, tenant)
+    await ask_with_code(draft, session.target, coded_lookup(draft, session.rng))
+
+
+PROBE = Probe(
+    name="abort",
+    shape="abort",
+    params=Params,
+    plan=plan,
+    run=run,
+    presets={
+        "quick": {"sentences": 48},
+        "standard": {"rounds": 2},
+        "deep": {"rounds": 6, "sentences": 384},
+    },
+)
