@@ -5,6 +5,7 @@ from monitor.probes import (
     boundary,
     burst,
     canary,
+    combined,
     golden,
     pair,
     prefix,
@@ -25,6 +26,7 @@ PROBES: dict[str, Probe] = {
         repeat,
         turns,
         pair,
+        combined,
         abort,
         boundary,
     )
