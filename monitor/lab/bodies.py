@@ -124,7 +124,13 @@ def unauthorised() -> Body:
 
 
 def _head(answer: Answer, model: str, kind: str) -> dict[str, Any]:
-    return {"id": answer.job.rid, "object": kind, "created": int(time.time()), "model": model}
+    named = answer.steps.gateway.name_model(model, answer.job)
+    return {
+        "id": answer.response_id,
+        "object": kind,
+        "created": int(time.time()),
+        "model": named,
+    }
 
 
 def _call_id(answer: Answer, index: int) -> str:
@@ -150,5 +156,5 @@ def _usage(answer: Answer) -> Body:
         "total_tokens": usage.prompt_tokens + usage.completion_tokens,
         "completion_tokens": usage.completion_tokens,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
-        "reasoning_tokens": 0,
+        "reasoning_tokens": usage.reasoning_tokens,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
 from monitor.lab.prefix import Match
@@ -42,11 +43,18 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Token counts as reported to the client."""
+    """Token counts as reported to the client, and whether they end a stream."""
 
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
+    reasoning_tokens: int = 0
+    streamed: bool = False
+
+
+def request_id(seed: int, number: int) -> str:
+    """Return the id of a request: a function of the lab's seed and the request's number."""
+    return hashlib.sha256(f"{seed}/{number}".encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +95,8 @@ class Job:
     pages_released: bool = False
     finish_reason: str = ""
     cancelled: bool = False
+    # How many tokens at its beginning are not its own, although they were loaded as such.
+    borrowed: int = 0
     # True if the engine broke down over it.
     failed: bool = False
     # Slots it reads that hold what another request wrote there: by page and slot, the writer.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from monitor.lab.steps import Reading
@@ -45,14 +46,17 @@ class OutputParser:
     tokenizer: Tokenizer
     reading: Reading
     stops: tuple[str, ...] = ()
+    name_of: Callable[[str], str] = str
     content: str = ""
     reasoning: str = ""
     calls: list[ToolCall] = field(default_factory=list)
     stopped: bool = False
+    reasoning_tokens: int = 0
     _call: str | None = None
     _open: ToolCall | None = None
     _in_reasoning: bool = False
     _sent: int = 0
+    _sent_reasoning: int = 0
     _sent_calls: list[int] = field(default_factory=list)
     _spoken: list[_Spoken] = field(default_factory=list)
     _sent_spoken: int = 0
@@ -72,6 +76,11 @@ class OutputParser:
         """Return content not handed out before, keeping back what may become a stop string."""
         end = len(self.content) - (0 if final or self.stopped else self._held())
         new, self._sent = self.content[self._sent : end], max(self._sent, end)
+        return new
+
+    def fresh_reasoning(self) -> str:
+        """Return reasoning not handed out before."""
+        new, self._sent_reasoning = self.reasoning[self._sent_reasoning :], len(self.reasoning)
         return new
 
     def fresh_calls(self) -> list[CallPart]:
@@ -116,6 +125,7 @@ class OutputParser:
             self._read_call(self._call)
         elif self._in_reasoning:
             self.reasoning += self.tokenizer.piece(token)
+            self.reasoning_tokens += 1
         else:
             text = self._text(token)
             if text:
@@ -145,9 +155,9 @@ class OutputParser:
 
     def _name(self, quoted: str) -> str:
         try:
-            return str(json.loads(quoted))
+            return self.name_of(str(json.loads(quoted)))
         except ValueError:
-            return quoted.strip('"')
+            return self.name_of(quoted.strip('"'))
 
     def _close_call(self) -> None:
         text, begun = self._call or "", self._open is not None

@@ -41,7 +41,7 @@ class Lab:
             return _refused(gate.refusal, headers)
         try:
             request = parse(await http.body())
-            answer = self.service.admit(request, caller)
+            answer = self.service.reply(self.service.admit(request, caller))
         except BadRequestError as error:
             return _refused(Refusal(status=400, message=str(error)), headers)
         except RefusedError as error:
@@ -85,7 +85,7 @@ class Lab:
             yield bodies.DONE
 
     async def _chunks(self, request: ChatRequest, answer: Answer) -> AsyncIterator[str]:
-        parser = answer.parser
+        parser, place = answer.parser, 0
         if answer.refusal:
             yield bodies.event(bodies.refusal(answer.refusal))
             yield bodies.DONE
@@ -93,11 +93,18 @@ class Lab:
         yield bodies.event(bodies.chunk(answer, self._model, {"role": "assistant", "content": ""}))
         async for tokens in self.service.tokens(answer):
             parser.feed([output.token for output in tokens])
+            thought = parser.fresh_reasoning()
+            delta: bodies.Body = {"reasoning_content": thought}
+            if thought:
+                yield bodies.event(bodies.chunk(answer, self._model, delta))
             text = parser.fresh(final=bool(answer.job.finish_reason))
             if text:
                 spoken = parser.fresh_spoken()
-                delta: bodies.Body = {"content": text}
-                yield bodies.event(bodies.chunk(answer, self._model, delta, spoken=spoken))
+                delta = {"content": text}
+                event = bodies.event(bodies.chunk(answer, self._model, delta, spoken=spoken))
+                if self.service.steps.gateway.passes_on(answer.job, place):
+                    yield event
+                place += 1
             for part in parser.fresh_calls():
                 delta = bodies.call_delta(answer, part)
                 yield bodies.event(bodies.chunk(answer, self._model, delta))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import sys
 import traceback
 from collections import deque
@@ -12,7 +11,8 @@ from dataclasses import dataclass, field
 
 from monitor.lab.asked import ChatRequest
 from monitor.lab.engine import Engine
-from monitor.lab.jobs import Caller, Job, OutputToken, Refusal, Usage
+from monitor.lab.gateway import Ending
+from monitor.lab.jobs import Caller, Job, OutputToken, Refusal, Usage, request_id
 from monitor.lab.limits import refused_at_the_door
 from monitor.lab.parsing import OutputParser
 from monitor.lab.responder.compose import ModelResponder
@@ -50,13 +50,23 @@ class Answer:
     refusal: Refusal | None = None
     wants_logprobs: bool = False
     top_logprobs: int = 0
+    streamed: bool = False
+    # How many of its tokens were taken from the engine.
+    taken: int = 0
 
     @property
     def finish_reason(self) -> str:
         """Return the reason as the API names it."""
-        if self.parser.calls and self.job.finish_reason != "length":
-            return "tool_calls"
-        return "stop" if self.parser.stopped else self.job.finish_reason or "stop"
+        calls = bool(self.parser.calls)
+        reason = "stop" if self.parser.stopped else self.job.finish_reason or "stop"
+        reason = "tool_calls" if calls and reason != "length" else reason
+        ending = Ending(reason=reason, has_calls=calls, streamed=self.streamed)
+        return self.steps.gateway.finish_reason(ending, self.job)
+
+    @property
+    def response_id(self) -> str:
+        """Return the id as the API shows it."""
+        return self.steps.gateway.response_id(self.job)
 
     @property
     def usage(self) -> Usage:
@@ -66,6 +76,8 @@ class Answer:
                 prompt_tokens=self.job.prompt_tokens,
                 completion_tokens=len(self.job.output),
                 cached_tokens=self.job.cached_tokens,
+                reasoning_tokens=self.parser.reasoning_tokens,
+                streamed=self.streamed,
             ),
             self.job,
         )
@@ -83,6 +95,7 @@ class Service:
     _news: dict[str, asyncio.Event] = field(default_factory=dict)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _replies: deque[Job] = field(default_factory=lambda: deque(maxlen=_REPLIES))
+    _unread: dict[str, Answer] = field(default_factory=dict)
     truth: Truth = field(default_factory=Truth)
 
     def __post_init__(self) -> None:
@@ -106,7 +119,7 @@ class Service:
 
     def rid(self, number: int) -> str:
         """Return the id of a request: a function of seed and number."""
-        return hashlib.sha256(f"{self.settings.seed}/{number}".encode()).hexdigest()[:32]
+        return request_id(self.settings.seed, number)
 
     def admit(self, request: ChatRequest, caller: Caller) -> Answer:
         """Return the answer of a request that the engine now works on, or raise."""
@@ -128,12 +141,12 @@ class Service:
 
         Raises ``BrokenDownError`` if the engine broke down over it.
         """
-        job, sent = answer.job, 0
+        job = answer.job
         news = self._news.setdefault(job.rid, asyncio.Event())
         self._wake.set()
         try:
             while True:
-                fresh, sent = job.output[sent:], len(job.output)
+                fresh, answer.taken = job.output[answer.taken :], len(job.output)
                 if fresh:
                     yield fresh
                 elif job.failed:
@@ -144,8 +157,29 @@ class Service:
                     await news.wait()
                     news.clear()
         finally:
-            job.cancelled = not (job.is_finished() or job.failed)
+            self._leave(answer)
             del self._news[job.rid]
+
+    def reply(self, answer: Answer) -> Answer:
+        """Return the answer that the gateway's upstream connection of a request brings."""
+        rid = self.steps.gateway.reply_of(answer.job, streamed=answer.streamed)
+        other = self._unread.pop(rid, None)
+        if other is None or answer.refusal:
+            return answer
+        self._unread[answer.job.rid] = answer
+        answer.job.foreign_writers.add(rid)
+        self.truth.answered(answer.job)
+        return other
+
+    def _leave(self, answer: Answer) -> None:
+        """Let go of an answer that was read to its end, or whose client has hung up."""
+        job = answer.job
+        if job.failed or (job.is_finished() and answer.taken == len(job.output)):
+            return
+        if self.steps.gateway.keeps_unread_reply(job, streamed=answer.streamed):
+            self._unread[job.rid] = answer
+        else:
+            job.cancelled = not job.is_finished()
 
     async def run(self) -> None:
         """Step the engine for ever; sleep while there is nothing to do.
@@ -190,7 +224,10 @@ class Service:
 
     def _answer(self, request: ChatRequest, job: Job) -> Answer:
         parser = OutputParser(
-            tokenizer=self.tokenizer, reading=self.steps.read_output(job), stops=request.stops
+            tokenizer=self.tokenizer,
+            reading=self.steps.read_output(job),
+            stops=request.stops,
+            name_of=lambda name: self.steps.gateway.name_call(name, job),
         )
         return Answer(
             job=job,
@@ -198,6 +235,7 @@ class Service:
             steps=self.steps,
             wants_logprobs=request.logprobs,
             top_logprobs=request.top_logprobs,
+            streamed=request.stream,
         )
 
     def _refuses_in_stream(self, request: ChatRequest, caller: Caller) -> bool:

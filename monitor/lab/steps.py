@@ -7,11 +7,12 @@ not know which version they hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from monitor.lab.gateway import GatewaySteps
 from monitor.lab.jobs import Job, OutputToken, Refusal, Usage
 from monitor.lab.pages import PagePool, Slots
-from monitor.lab.prefix import Match, PrefixCache
+from monitor.lab.prefix import Evicted, Match, PrefixCache
 from monitor.lab.responder.draft import Draft
 from monitor.lab.template import Chat, Prompt
 from monitor.lab.tokenizer import Special
@@ -61,6 +62,10 @@ def _longest_common(cache: PrefixCache, job: Job) -> Match:
 
 def _let_go(job: Job) -> None:
     """Do what else happens when the client of a job under way went away: nothing."""
+
+
+def _dropped(page: Evicted) -> None:
+    """Do what else happens to a page that the prefix cache lets go: nothing."""
 
 
 def _called_off(job: Job) -> bool:
@@ -125,6 +130,7 @@ class Steps:
     retire_refused: Callable[[Job], bool] = _retire
     find_cached: Callable[[PrefixCache, Job], Match] = _longest_common
     after_prefill: Callable[[Job, PagePool], None] = _as_filled
+    evicted: Callable[[Evicted], None] = _dropped
     aborted: Callable[[Job], None] = _let_go
     lands_late: Callable[[Job], bool] = _called_off
     keep_pages_until_finish: Callable[[Job], bool] = _until_finish
@@ -136,6 +142,7 @@ class Steps:
     report: Callable[[Usage, Asker], Usage] = _as_counted
     refuse_in_stream: Callable[[Asker], bool] = _before_the_answer
     gateway_shows_nodes: bool = True
+    gateway: GatewaySteps = field(default_factory=GatewaySteps)
     # One for each mechanism that is on, in the order they were switched on.
     triggers: tuple[Trigger, ...] = ()
 

@@ -24,6 +24,17 @@ class ChatMessage:
     role: str
     content: str
     calls: tuple[str, ...] = ()
+    # The request it was taken from, if that is another one.
+    writer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Borrowed:
+    """A stretch of a prompt that is another request's: its bounds, and whose it is."""
+
+    start: int
+    end: int
+    writer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +52,7 @@ class Prompt:
 
     tokens: list[int] = field(default_factory=list)
     head_tokens: int = 0
+    borrowed: tuple[Borrowed, ...] = ()
 
 
 def known_role(role: str) -> bool:
@@ -51,9 +63,12 @@ def known_role(role: str) -> bool:
 def render(chat: Chat, tokenizer: Tokenizer) -> Prompt:
     """Return the prompt that asks for the next assistant turn."""
     tokens: list[int] = [Special.BOS]
-    rest = list(chat.messages)
+    rest, borrowed = list(chat.messages), []
     while rest and _ROLES[rest[0].role] is Special.SYSTEM:
-        tokens += _turn(rest.pop(0), tokenizer)
+        start, message = len(tokens), rest.pop(0)
+        tokens += _turn(message, tokenizer)
+        if message.writer:
+            borrowed.append(Borrowed(start=start, end=len(tokens), writer=message.writer))
     if chat.tools:
         tokens += _block(Special.TOOLS, chat.tools, Special.END_TOOLS, tokenizer)
     if chat.wanted_format:
@@ -61,7 +76,8 @@ def render(chat: Chat, tokenizer: Tokenizer) -> Prompt:
     head = len(tokens)
     for message in rest:
         tokens += _turn(message, tokenizer)
-    return Prompt(tokens=[*tokens, Special.ASSISTANT], head_tokens=head)
+    tokens.append(Special.ASSISTANT)
+    return Prompt(tokens=tokens, head_tokens=head, borrowed=tuple(borrowed))
 
 
 def _turn(message: ChatMessage, tokenizer: Tokenizer) -> list[int]:

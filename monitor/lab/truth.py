@@ -69,15 +69,20 @@ def report(triggers: Sequence[Trigger], truth: Truth, requests: int) -> Mapping[
 
 def note_foreign_slots(job: Job, slots: Slots) -> None:
     """Set which of the slots a job reads hold what another request put there."""
-    loaded, size = job.loaded, slots.page_size
+    size = slots.page_size
+    own = [*job.prompt.tokens[: job.borrowed], *job.loaded[job.borrowed :]]
+    if len(own) != len(job.loaded):
+        own = job.loaded
     job.foreign_slots = {
         (cell // size, cell % size): writer
         for place, (token, cell, writer) in enumerate(
             zip(slots.tokens, slots.cells, slots.writers, strict=True)
         )
-        if writer not in {UNWRITTEN, job.rid}
-        and not (place < len(loaded) and loaded[place] == token)
+        if writer not in {UNWRITTEN, job.rid} and not (place < len(own) and own[place] == token)
     }
+    for stretch in job.prompt.borrowed:
+        for cell in slots.cells[stretch.start : stretch.end]:
+            job.foreign_slots[cell // size, cell % size] = stretch.writer
 
 
 def note_foreign_token(job: Job, token: OutputToken) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from monitor.lab.draws import Spread, one_of
 from monitor.lab.jobs import Job
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
+from monitor.lab.pages import Slots
 from monitor.lab.prefix import Match, PrefixCache
 from monitor.lab.steps import Replies, Steps
 from monitor.lab.template import Prompt
@@ -65,6 +66,32 @@ def _stale(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps
     return replace(steps, stored_reply=stored)
 
 
+def _one_page_too_many(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def find(cache: PrefixCache, job: Job) -> Match:
+        right = steps.find_cached(cache, job)
+        if not cache.parts_at_edge(right, job.loaded):
+            return right
+        wrong = cache.with_tail(right, job.loaded, most=1)
+        return wrong if wrong.pages != right.pages and trigger.strikes(job) else right
+
+    return replace(steps, find_cached=find)
+
+
+def _other_layout(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    group = int(params["group"])
+
+    def view(slots: Slots, job: Job) -> Slots:
+        slots = steps.read_slots(slots, job)
+        cached = len(job.match.pages) * slots.page_size if job.match else 0
+        if not cached or not trigger.strikes(job):
+            return slots
+        # Within a group the cache has the last slot first.
+        turned = [place - place % group + group - 1 - place % group for place in range(cached)]
+        return slots.seen_as([*turned, *range(cached, len(slots))])
+
+    return replace(steps, read_slots=view)
+
+
 PREFIX_TAIL_KEPT = Mechanism(
     name="prefix_tail_kept",
     sentence=(
@@ -101,4 +128,23 @@ STALE_ANSWER = Mechanism(
     install=_stale,
     ranges={"rate": Spread(0.1, 1.0), "tokens": one_of(8, 12, 16)},
     params={"tokens": 12},
+)
+BLOCK_EDGE = Mechanism(
+    name="block_edge",
+    sentence=(
+        "If what two prompts share ends exactly at the edge of a page, the second reuses one page "
+        "too many, and it is the first one's."
+    ),
+    install=_one_page_too_many,
+    deterministic=True,
+)
+CACHED_LAYOUT_MIXED = Mechanism(
+    name="cached_layout_mixed",
+    sentence=(
+        "Pages that come from the prefix cache are read in another layout than they were written "
+        "in, so an answer from the cache differs from the cold one, which is right."
+    ),
+    install=_other_layout,
+    params={"group": 2},
+    ranges={"rate": Spread(0.2, 1.0), "group": one_of(2, 4, 8)},
 )

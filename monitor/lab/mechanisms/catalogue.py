@@ -14,6 +14,7 @@ from monitor.lab.mechanisms.caches import (
     PREFIX_TAIL_KEPT,
     STALE_ANSWER,
 )
+from monitor.lab.mechanisms.gateway import GATEWAY_FAULTS, GATEWAY_NULLS
 from monitor.lab.mechanisms.nulls import NULLS
 from monitor.lab.mechanisms.outputs import (
     EMPTY_ANSWER,
@@ -21,10 +22,18 @@ from monitor.lab.mechanisms.outputs import (
     MIXED_TOKENS,
     SPECIAL_TOKENS_LEAK,
     STOPS_EARLY,
+    TURNS_ROT,
     USAGE_HALF,
 )
 from monitor.lab.mechanisms.overlength import OVERLENGTH_PLACEHOLDER
-from monitor.lab.mechanisms.prompts import FRONT_DROPPED, ROLE_DROPPED, TRUNCATE
+from monitor.lab.mechanisms.prompts import (
+    DEVELOPER_DROPPED,
+    FRONT_DROPPED,
+    HISTORY_DROPPED,
+    ROLE_DROPPED,
+    TRUNCATE,
+)
+from monitor.lab.mechanisms.wording import WORDING_FAULTS, WORDING_NULLS
 from monitor.lab.settings import TENANTS, LabSettings, Mode
 from monitor.lab.steps import Steps
 
@@ -45,7 +54,14 @@ MECHANISMS: Mapping[str, Mechanism] = {
         MIXED_TOKENS,
         STOPS_EARLY,
         USAGE_HALF,
+        DEVELOPER_DROPPED,
+        HISTORY_DROPPED,
+        TURNS_ROT,
+        *GATEWAY_FAULTS,
+        *WORDING_FAULTS,
         *NULLS,
+        *GATEWAY_NULLS,
+        *WORDING_NULLS,
         TRUNCATE,
     )
 }

@@ -9,7 +9,7 @@ from monitor.lab.draws import Between, Spread
 from monitor.lab.jobs import Job, OutputToken, Usage
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import END, Reading, Steps
-from monitor.lab.tokenizer import BASE_PIECES, FIRST_PIECE_ID
+from monitor.lab.tokenizer import BASE_PIECES, FIRST_PIECE_ID, Special
 from monitor.lab.trigger import Asker
 
 
@@ -62,6 +62,21 @@ def _stop_early(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> 
         token = steps.sample(job)
         over = len(job.output) >= int(params["tokens"]) and token.token != END
         return replace(token, token=END) if over and trigger.strikes(job) else token
+
+    return replace(steps, sample=sample)
+
+
+def _rot(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def sample(job: Job) -> OutputToken:
+        token = steps.sample(job)
+        # Every assistant turn of the prompt, and the one to write, damaged the state once.
+        turns = job.prompt.tokens.count(Special.ASSISTANT) - int(params["turn"]) + 1
+        if token.token < FIRST_PIECE_ID or turns < 1 or not trigger.strikes(job):
+            return token
+        rng = trigger.rng(job.number * 4096 + len(job.output))
+        if rng.random() >= float(params["share"]) * turns:
+            return token
+        return replace(token, token=FIRST_PIECE_ID + rng.randrange(BASE_PIECES))
 
     return replace(steps, sample=sample)
 
@@ -119,4 +134,14 @@ USAGE_HALF = Mechanism(
     sentence="The reported prompt tokens are half of what was read.",
     install=_halve,
     deterministic=True,
+)
+TURNS_ROT = Mechanism(
+    name="turns_rot",
+    sentence=(
+        "Every assistant turn of a conversation damages the state a little more: from a certain "
+        "turn on, ever more tokens are random rows of the vocabulary."
+    ),
+    install=_rot,
+    params={"turn": 3, "share": 0.3},
+    ranges={"turn": Between(2, 4), "share": Spread(0.15, 0.6)},
 )

@@ -1,11 +1,11 @@
-"""Faults on the way into the model: fronts dropped, roles dropped."""
+"""Faults on the way into the model: fronts dropped, roles and turns dropped."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from monitor.lab.draws import OneOf, one_of
+from monitor.lab.draws import Between, OneOf, one_of
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.steps import Steps
 from monitor.lab.template import Chat, Prompt
@@ -32,6 +32,29 @@ def _drop_roles(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> 
         if not left or left == chat.messages or not trigger.strikes(asker):
             return chat
         return replace(chat, messages=left)
+
+    return replace(steps, template=template)
+
+
+def _drop_developer(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def template(chat: Chat, asker: Asker) -> Chat:
+        chat = steps.template(chat, asker)
+        left = tuple(m for m in chat.messages if m.role != "developer")
+        if not left or left == chat.messages or not trigger.strikes(asker):
+            return chat
+        return replace(chat, messages=left)
+
+    return replace(steps, template=template)
+
+
+def _drop_history(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def template(chat: Chat, asker: Asker) -> Chat:
+        chat = steps.template(chat, asker)
+        turns = [place for place, m in enumerate(chat.messages) if m.role == "user"]
+        if len(turns) < max(2, int(params["turn"])) or not trigger.strikes(asker):
+            return chat
+        heads = tuple(m for m in chat.messages[: turns[0]] if m.role in {"system", "developer"})
+        return replace(chat, messages=(*heads, *chat.messages[turns[-1] :]))
 
     return replace(steps, template=template)
 
@@ -66,4 +89,17 @@ ROLE_DROPPED = Mechanism(
     sentence="The chat template leaves system messages out.",
     install=_drop_roles,
     deterministic=True,
+)
+DEVELOPER_DROPPED = Mechanism(
+    name="developer_dropped",
+    sentence="The chat template knows no developer role and leaves its messages out.",
+    install=_drop_developer,
+    deterministic=True,
+)
+HISTORY_DROPPED = Mechanism(
+    name="history_dropped",
+    sentence="From a certain turn on, the turns before the last are left out of the prompt.",
+    install=_drop_history,
+    params={"turn": 3},
+    ranges={"turn": Between(2, 5)},
 )

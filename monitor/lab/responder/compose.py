@@ -35,9 +35,9 @@ class ModelResponder:
         """Return the whole answer to what the slots hold, each token with its source."""
         reading = read(slots, self._tokenizer)
         draft = reword(compose(reading))
-        tokens: list[OutputToken] = []
+        tokens = self._spell_thought(draft, reading)
         if draft.call:
-            return self._spell_calls(draft, reading)
+            return tokens + self._spell_calls(draft, reading)
         for piece in draft.pieces:
             tokens += self._spell(piece, reading)
         return [*tokens, self._special(Special.END, draft, reading)]
@@ -49,6 +49,16 @@ class ModelResponder:
             found.append(OutputToken(token=token, source=reading.source(at, piece.origin.value)))
             at += len(self._tokenizer.piece(token)) if moves else 0
         return found
+
+    def _spell_thought(self, draft: Draft, reading: Reading) -> list[OutputToken]:
+        if not draft.thought:
+            return []
+        at = draft.pieces[0].at if draft.pieces else 0
+        return [
+            self._special(Special.THINK, draft, reading),
+            *self._spell(known(draft.thought, at), reading),
+            self._special(Special.END_THINK, draft, reading),
+        ]
 
     def _spell_calls(self, draft: Draft, reading: Reading) -> list[OutputToken]:
         tokens = [self._special(Special.CALL, draft, reading)]

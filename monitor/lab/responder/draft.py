@@ -27,12 +27,13 @@ class Draft:
     """The pieces of a whole answer.
 
     ``plain`` is true if the wording is free: no format was asked for. A ``call`` is the text of a
-    tool call.
+    tool call. A ``thought`` comes before the answer and is none of it.
     """
 
     pieces: tuple[Piece, ...]
     plain: bool = True
     call: bool = False
+    thought: str = ""
 
     @property
     def text(self) -> str:
