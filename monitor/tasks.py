@@ -164,8 +164,9 @@ def add_to_list(item: str, items: tuple[str, ...]) -> Task:
     """Return an item to add to the list of earlier turns; ``items`` is the whole new list."""
     return Task(
         kind="list",
-        question=f"Add {item} to the packing list. Which items are on the packing list now?",
+        question=f"Add {item} to the list. What is on the list now?",
         answers=tuple(
-            Fact(name=f"item {number}", any_of=(each,)) for number, each in enumerate(items, 1)
+            Fact(name=f"item {number} of the list", any_of=(each,))
+            for number, each in enumerate(items, 1)
         ),
     )

@@ -89,7 +89,7 @@ FORM = json.dumps(
         "additionalProperties": False,
     }
 )
-_FORM_TOKENS = 100
+_FORM_TOKENS = 134
 
 
 class Params(ProbeParams):
@@ -141,19 +141,18 @@ def _cell(kind: Kind, target: TargetView) -> str:
 def _price(kind: Kind, target: TargetView) -> int:
     text = expected_tokens(_lookup_text())
     form = expected_tokens(fill_form(SAMPLE_CODE, SAMPLE_CODE), _FORM_TOKENS)
-    question = ask_to_call("sort_invoice_1000", SAMPLE_CODE, SAMPLE_CODE)
-    asked = expected_tokens(question, TOOLS_TOKENS)
+    asking = ask_to_call("sort_invoice_1000", SAMPLE_CODE, SAMPLE_CODE)
+    asked = expected_tokens(asking, TOOLS_TOKENS)
     call = asked + CALL_ANSWER_TOKENS
-    ruled = len(_roles(target)) + 1
-    rules = expected_tokens(_rules(0, SAMPLE_CODE))
-    bare = expected_tokens(ask_to_repeat(SAMPLE_CODE, "What is 12 + 30?"))
+    question = ask_to_repeat(SAMPLE_CODE, "What is 12 + 30?")
+    ruled = expected_tokens(f"{_rules(0, SAMPLE_CODE)} {question}")
     return {
         "text": 2 * text,
         "call": 2 * call,
         "form": 2 * form,
         "cut": call + sum(asked + round(CALL_ANSWER_TOKENS * share) for share in CUTS),
         "batch": form + text,
-        "roles": ruled * rules + (ruled + 1) * bare,
+        "roles": expected_tokens(question) + (len(_roles(target)) + 1) * ruled,
     }[kind]
 
 
