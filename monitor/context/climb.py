@@ -43,6 +43,8 @@ from monitor.reports.ladder import EstimateReport, LadderReport, estimate_words,
 # Smaller first prompts, in blocks, for a target that does not even read the ordinary one.
 _SMALLER_BASES = (10, 5, 3)
 _SILENT_RUNGS = 3
+# Below this a cold prompt costs less than the larger error of a shared beginning is worth.
+_SHARE_FROM_TOKENS = 8192
 _SHOWN_AS = {
     Shown.WHOLE: Read.VERIFIED,
     Shown.TRUNCATED: Read.TRUNCATED,
@@ -223,7 +225,7 @@ class _Climber:
             sentences = SMALL_DONOR_BLOCKS * len(SENTENCES) if donor else base.cut.sentences
             points.append((sentences, reported_tokens(exchange)))
             if exchange.response and exchange.response.usage.cached_tokens is not None:
-                self.shared = not self.asked.thorough
+                self.shared = not self.asked.thorough and self.limit.tokens >= _SHARE_FROM_TOKENS
         self.ruler = ruler_of(points)
         self.base = base.cut.sentences
         for each in self.climbed:

@@ -104,7 +104,7 @@ class Ladder:
 def conclude(ladder: Ladder) -> tuple[int, list[str]]:
     """Return the exit code and why: bad beats could not tell, which beats good."""
     bad = [
-        f"{each.size} ± {each.error} tokens: {each.done.verdict.verdict_class.label}, "
+        f"{each.size:,} ± {each.error:,} tokens: {each.done.verdict.verdict_class.label}, "
         f"{each.done.verdict.reason}"
         for each in ladder.climbed
         if each.done.verdict.outcome is Outcome.BAD
@@ -129,7 +129,7 @@ def _unsure(ladder: Ladder) -> list[str]:
     if ladder.unpaid:
         said.append(f"not probed: {ladder.unpaid[2]}")
     for each in ladder.climbed:
-        place = f"{each.size} ± {each.error} tokens"
+        place = f"{each.size:,} ± {each.error:,} tokens"
         if each.read is Read.UNCLEAR:
             said.append(f"{place}: the answer does not show what was read")
         elif each.read is Read.NO_ANSWER or each.done.verdict.outcome in _NOT_JUDGED:
