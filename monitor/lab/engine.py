@@ -55,7 +55,7 @@ class Engine:
             if self.disaggregated
             else self.prefill_pool
         )
-        self.cache = PrefixCache(self.prefill_pool)
+        self.cache = PrefixCache(self.prefill_pool, steps.evicted)
         self.waiting: deque[Job] = deque()
         self.arriving: list[Job] = []
         self.running: list[Job] = []

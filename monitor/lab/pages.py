@@ -7,6 +7,7 @@ was there before.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -31,6 +32,15 @@ class Slots:
     def __len__(self) -> int:
         """Return the number of positions."""
         return len(self.tokens)
+
+    def seen_as(self, places: Sequence[int]) -> Slots:
+        """Return the slots in another order: at each position what stands at the named place."""
+        return Slots(
+            page_size=self.page_size,
+            tokens=tuple(self.tokens[place] for place in places),
+            cells=tuple(self.cells[place] for place in places),
+            writers=tuple(self.writers[place] for place in places),
+        )
 
 
 @dataclass(slots=True)

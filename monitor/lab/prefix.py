@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 
-from monitor.lab.pages import PagePool, split_pages
+from monitor.lab.pages import Page, PagePool, split_pages
 
 PageKey = Callable[[tuple[int, ...]], Hashable]
+
+
+def root_chain(salt: str) -> int:
+    """Return the number of an empty beginning under a salt."""
+    return zlib.crc32(salt.encode("utf-8", "replace"))
+
+
+def next_chain(chain: int, page: tuple[int, ...]) -> int:
+    """Return the number of a beginning with one more page; the same in every process."""
+    return hash((chain, page))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evicted:
+    """A page that the cache let go: the number of its beginning, its depth from 1, its slots."""
+
+    chain: int
+    depth: int
+    content: Page
 
 
 @dataclass(slots=True, eq=False)
@@ -15,6 +35,8 @@ class _Node:
     page: int
     parent: _Node | None
     key: tuple[int, ...]
+    chain: int
+    depth: int = 0
     children: dict[tuple[int, ...], _Node] = field(default_factory=dict)
     used: int = 0
     readers: int = 0
@@ -32,8 +54,9 @@ class Match:
 class PrefixCache:
     """Keeps the pages of finished requests until somebody needs the room."""
 
-    def __init__(self, pool: PagePool) -> None:
+    def __init__(self, pool: PagePool, on_evict: Callable[[Evicted], None] | None = None) -> None:
         self._pool = pool
+        self._on_evict = on_evict
         self._roots: dict[str, _Node] = {}
         self._clock = 0
         self._count = 0
@@ -57,12 +80,21 @@ class PrefixCache:
             reported_tokens=len(nodes) * self._pool.page_size,
         )
 
-    def with_tail(self, match: Match, tokens: list[int]) -> Match:
+    def parts_at_edge(self, match: Match, tokens: list[int]) -> bool:
+        """Return whether tokens and every entry differ from the first slot after a match on."""
+        at = len(match.nodes) * self._pool.page_size
+        if not match.nodes or at >= len(tokens):
+            return False
+        following = match.nodes[-1].children.values()
+        return bool(following) and all(child.key[0] != tokens[at] for child in following)
+
+    def with_tail(self, match: Match, tokens: list[int], most: int | None = None) -> Match:
         """Return a match together with what follows it in its most recent entry.
 
         The count of tokens stays that of the part found.
         """
         room = (len(tokens) - 1) // self._pool.page_size - len(match.nodes)
+        room = room if most is None else min(room, most)
         tail = _tail(match.nodes[-1], room) if match.nodes else []
         pages = [node.page for node in tail]
         return replace(match, pages=match.pages + pages, nodes=match.nodes + tail)
@@ -88,7 +120,13 @@ class PrefixCache:
             key = self._pool.page_tokens(page)
             child = node.children.get(key)
             if child is None:
-                child = _Node(page=page, parent=node, key=key)
+                child = _Node(
+                    page=page,
+                    parent=node,
+                    key=key,
+                    chain=next_chain(node.chain, key),
+                    depth=node.depth + 1,
+                )
                 node.children[key] = child
                 self._count += 1
             elif child.page != page:
@@ -115,7 +153,9 @@ class PrefixCache:
                 self._drop(leaf)
 
     def _root(self, salt: str) -> _Node:
-        return self._roots.setdefault(salt, _Node(page=-1, parent=None, key=()))
+        return self._roots.setdefault(
+            salt, _Node(page=-1, parent=None, key=(), chain=root_chain(salt))
+        )
 
     def _walk(self, pages: list[tuple[int, ...]], salt: str, alike: PageKey | None) -> list[_Node]:
         node, found = self._root(salt), []
@@ -133,6 +173,9 @@ class PrefixCache:
         if leaf.parent is not None:
             del leaf.parent.children[leaf.key]
             self._count -= 1
+            if self._on_evict:
+                content = self._pool.page(leaf.page)
+                self._on_evict(Evicted(chain=leaf.chain, depth=leaf.depth, content=content))
             self._pool.free([leaf.page])
 
     def _nodes(self) -> list[_Node]:

@@ -29,6 +29,9 @@ BASE_BLOCKS = (
     range(0x4E00, 0x4E50),
 )
 BASE_PIECES = sum(len(block) for block in BASE_BLOCKS)
+# The row that wins if all are alike, as in most vocabularies.
+FIRST_ROW = FIRST_PIECE_ID + BASE_PIECES
+_FIRST_ROW_TEXT = "!"
 
 
 class Special(IntEnum):
@@ -49,6 +52,9 @@ class Special(IntEnum):
     END_CALL = 12
     THINK = 13
     END_THINK = 14
+
+    # As a token it is the number: pages with either are the same page.
+    __hash__ = int.__hash__
 
 
 SPECIAL_TEXT = {
@@ -76,6 +82,7 @@ class Tokenizer:
     def __init__(self) -> None:
         # Every vocabulary has rows for scripts that a given text never uses.
         self._pieces: list[str] = [chr(code) for block in BASE_BLOCKS for code in block]
+        self._pieces.append(_FIRST_ROW_TEXT)
         self._ids = {piece: FIRST_PIECE_ID + at for at, piece in enumerate(self._pieces)}
 
     def encode(self, text: str) -> list[int]:

@@ -18,6 +18,7 @@ from monitor.lab.trigger import Trigger
 # More answers than any drill asks for; beyond them the oldest are forgotten.
 _MOST_REQUESTS = 50_000
 _MOST_FOREIGN = 10_000
+_NOTHING = -1
 
 
 @dataclass(slots=True)
@@ -70,9 +71,10 @@ def report(triggers: Sequence[Trigger], truth: Truth, requests: int) -> Mapping[
 def note_foreign_slots(job: Job, slots: Slots) -> None:
     """Set which of the slots a job reads hold what another request put there."""
     size = slots.page_size
-    own = [*job.prompt.tokens[: job.borrowed], *job.loaded[job.borrowed :]]
-    if len(own) != len(job.loaded):
-        own = job.loaded
+    own = job.loaded
+    if job.borrowed:
+        asked = job.prompt.tokens[: job.borrowed]
+        own = [*asked, *[_NOTHING] * (job.borrowed - len(asked)), *own[job.borrowed :]]
     job.foreign_slots = {
         (cell // size, cell % size): writer
         for place, (token, cell, writer) in enumerate(

@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from monitor.lab.draws import Draw, one_of
+from monitor.lab.mechanisms.aborts import ABORT_AS_LENGTH, ABORTED_PAGES_WRITTEN_LATE
+from monitor.lab.mechanisms.aging import DECAY, NAN_AFTER
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value, drawn
-from monitor.lab.mechanisms.batches import BATCH_CROSSED
+from monitor.lab.mechanisms.batches import BATCH_CROSSED, BATCH_ROWS_SHIFTED
 from monitor.lab.mechanisms.caches import (
+    BLOCK_EDGE,
+    CACHED_LAYOUT_MIXED,
     PAGE_REUSED_EARLY,
     PREFIX_KEY_SHORT,
     PREFIX_TAIL_KEPT,
@@ -33,6 +37,8 @@ from monitor.lab.mechanisms.prompts import (
     ROLE_DROPPED,
     TRUNCATE,
 )
+from monitor.lab.mechanisms.routing import REPLICA_SMALL
+from monitor.lab.mechanisms.sessions import SESSION_SWAPPED, SYSTEM_PROMPT_OF_FIRST
 from monitor.lab.mechanisms.wording import WORDING_FAULTS, WORDING_NULLS
 from monitor.lab.settings import TENANTS, LabSettings, Mode
 from monitor.lab.steps import Steps
@@ -54,6 +60,16 @@ MECHANISMS: Mapping[str, Mechanism] = {
         MIXED_TOKENS,
         STOPS_EARLY,
         USAGE_HALF,
+        ABORT_AS_LENGTH,
+        ABORTED_PAGES_WRITTEN_LATE,
+        SESSION_SWAPPED,
+        SYSTEM_PROMPT_OF_FIRST,
+        BLOCK_EDGE,
+        CACHED_LAYOUT_MIXED,
+        BATCH_ROWS_SHIFTED,
+        DECAY,
+        NAN_AFTER,
+        REPLICA_SMALL,
         DEVELOPER_DROPPED,
         HISTORY_DROPPED,
         TURNS_ROT,
