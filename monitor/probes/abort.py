@@ -47,6 +47,9 @@ SHARE_OF_WHOLE = 0.25
 ASSUMED_SECONDS = 0.05
 LEAST_SECONDS, MOST_SECONDS = 0.005, 20.0
 CHUNKS = 3
+# What keeps a decode busy long after the first chunks, and the tokens that takes.
+_LONG_JOB = "Count from 1 to 40."
+_LONG_JOB_TOKENS = 130
 _SENTENCES_A_MARKER = 8
 
 
@@ -81,7 +84,9 @@ def _plan(
         reason = "needs streaming: an answer that comes whole cannot be broken off in between"
         return Impossible(probe=PROBE.name, stratum=cell, reason=reason)
     tokens = params.rounds * _round_tokens(params.sentences)
-    if phase == "prefill":
+    if phase == "decode":
+        tokens += params.rounds * _LONG_JOB_TOKENS
+    else:
         tokens += _long_tokens(params.sentences)
     return TrialPlan(
         probe=PROBE.name,
@@ -148,23 +153,30 @@ async def _ask_long(
     """Ask for a code after a long text full of planted markers, all of this exchange's own."""
     markers = [draft.mint(planted=True) for _ in range(0, sentences, _SENTENCES_A_MARKER)]
     nonce = draft.mint()
-    content = _content(sentences, [*markers, nonce], session.rng.randrange(10**9))
+    decode = hang_up is not None and hang_up.after_chunks is not None
+    content = _content(
+        sentences,
+        [*markers, nonce],
+        session.rng.randrange(10**9),
+        job=_LONG_JOB if decode else "",
+    )
+    allowed = output_tokens(session.target) + (_LONG_JOB_TOKENS if decode else 0)
     request = Request(
         messages=(Message(role="user", content=content),),
-        max_output_tokens=output_tokens(session.target),
+        max_output_tokens=allowed,
         stream=stream,
         hang_up=hang_up,
     )
     return await draft.ask(request, Expectation(nonce=nonce))
 
 
-def _content(sentences: int, codes: list[str], salt: int) -> str:
+def _content(sentences: int, codes: list[str], salt: int, job: str = "") -> str:
     """Return the long text; ``salt`` keeps it out of every cache. The last code is the nonce."""
     *markers, nonce = codes
     lines = filler(sentences)
     for number, marker in reversed(list(enumerate(markers))):
         lines.insert(number * _SENTENCES_A_MARKER, f"Box {number + 1} holds the paper {marker}.")
-    return f"Logbook {salt:09d}. {' '.join(lines)}\n\n{ask_to_repeat(nonce)}"
+    return f"Logbook {salt:09d}. {' '.join(lines)}\n\n{ask_to_repeat(nonce, job)}"
 
 
 async def _ask_after(tenant: TenantView, session: Session) -> None:
