@@ -76,7 +76,7 @@ class PassRunner:
             step = await self.step(target, trial_plan, seed=rng.getrandbits(64))
             if isinstance(step, Done):
                 done += [step, *step.confirmations]
-                if _never_answered(step.trial):
+                if never_answered(step.trial):
                     not_probed.append(unanswered(trial_plan))
             else:
                 not_probed.append(step)
@@ -189,7 +189,7 @@ def charge(plan: TrialPlan, trial: Trial) -> int:
     return max(plan.price.answered_tokens, reported)
 
 
-def _never_answered(trial: Trial) -> bool:
+def never_answered(trial: Trial) -> bool:
     """True if a boundary trial's exchange at the limit got neither answer nor refusal."""
     at_limit = [e for e in trial.exchanges if e.expectation.boundary]
     if trial.probe == "boundary" and not at_limit:

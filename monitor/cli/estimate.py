@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 
 from monitor.app import choices_of, golden_prompts, target_view
 from monitor.cli.config_commands import DayEstimate
 from monitor.config import Config, Target
-from monitor.daemon.scheduler import DAY_SECONDS, probe_interval
-from monitor.planning import plan_pass
+from monitor.daemon.dayplan import day_plan
 from monitor.probes.base import TokenLimit
 
-_OUTPUT_SHARE = 0.15
+OUTPUT_SHARE = 0.15
 
 
 def day_estimate(
@@ -25,16 +23,10 @@ def day_estimate(
     view = target_view(target, golden_prompts())
     if limits is not None:
         view = replace(view, limits=limits)
-    refused = answered = 0.0
-    for choice in choices_of(config, target):
-        trials = plan_pass(view, [choice], rng=Random(0)).trials
-        if not trials:
-            continue
-        runs = DAY_SECONDS / probe_interval(config, target, choice.name, trials)
-        refused += runs * sum(t.price.refused_tokens for t in trials) / len(trials)
-        answered += runs * sum(t.price.answered_tokens for t in trials) / len(trials)
+    plan = day_plan(config, target, view, choices_of(config, target))
+    refused = plan.tokens(answered=False)
     return DayEstimate(
         refused_tokens=round(refused),
-        answered_tokens=round(answered),
-        output_tokens=round(refused * _OUTPUT_SHARE),
+        answered_tokens=round(plan.tokens(answered=True)),
+        output_tokens=round(refused * OUTPUT_SHARE),
     )

@@ -88,7 +88,7 @@ def day_plan(
     rates = allot(
         list(trials),
         {kind.value: tokens for kind, tokens in budgets.items()},
-        {choice.name: DAY_SECONDS / _interval(config, target, choice.name) for choice in choices},
+        {choice.name: _most_a_day(config, target, choice.name) for choice in choices},
         reserve=0.0 if changed else config.schedule.reserve,
     )
     asked = [rate for rate in rates if rate.affordable]
@@ -119,6 +119,17 @@ def token_caps(config: Config, target: Target) -> dict[BudgetKind, float]:
         return min(caps.tokens, caps.usd / dearest * _TOKENS_PER_PRICE)
 
     return {BudgetKind.ORDINARY: cap(held.daily), BudgetKind.BOUNDARY: cap(held.boundary)}
+
+
+def jitter_seconds(config: Config, target: Target, probe: str) -> float:
+    """Return by how much each run of a probe is put off at most, a quarter of its interval."""
+    return min(config.schedule.jitter_seconds, _interval(config, target, probe) / 4)
+
+
+def _most_a_day(config: Config, target: Target, probe: str) -> float:
+    """Return how often a probe may run if no two runs are nearer than its interval."""
+    mean = _interval(config, target, probe) + jitter_seconds(config, target, probe) / 2
+    return DAY_SECONDS / mean
 
 
 def _interval(config: Config, target: Target, probe: str) -> float:

@@ -21,6 +21,7 @@ from monitor.config import Config, resolve_secret
 from monitor.config.schema import Listen
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
+from monitor.daemon.watch import Watch
 from monitor.errors import UsageError
 
 log = logging.getLogger(__name__)
@@ -33,18 +34,21 @@ _POLL_SECONDS = 0.05
 async def run_daemon(config: Config, clock: Clock) -> None:
     """Run until SIGTERM or SIGINT. Trials under way may finish; then everything is written."""
     token = api_token(config)
-    installation = open_installation(config, clock, log_verdicts=True)
+    watch = Watch(clock)
+    installation = open_installation(config, clock, log_verdicts=True, sinks=[watch])
     try:
-        await _serve(installation, token)
+        await _serve(installation, watch, token)
     finally:
         await installation.aclose()
         log.info("stopped; everything acknowledged is in the store")
 
 
-async def _serve(installation: Installation, token: str) -> None:
+async def _serve(installation: Installation, watch: Watch, token: str) -> None:
     listen = installation.config.listen
     listener = listening(listen)
-    schedule = ProbeSchedule(installation, jitter=lambda most: SystemRandom().uniform(0, most))
+    schedule = ProbeSchedule(
+        installation, watch, jitter=lambda most: SystemRandom().uniform(0, most)
+    )
     server = _QuietServer(
         uvicorn.Config(
             make_server(installation, schedule, token),
@@ -61,7 +65,7 @@ async def _serve(installation: Installation, token: str) -> None:
     stopping = asyncio.create_task(stop.wait())
     try:
         await _until_started(server, serving)
-        url = f"http://{listen.host}:{listen.port}"
+        url = url_of(listen)
         if installation.store.lock is not None:
             installation.store.lock.announce(url)
         await schedule.start()
@@ -75,6 +79,12 @@ async def _serve(installation: Installation, token: str) -> None:
         server.should_exit = True
         with contextlib.suppress(asyncio.CancelledError):
             await serving
+
+
+def url_of(listen: Listen) -> str:
+    """Return where the daemon answers on this machine; every address is reached by loopback."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(listen.host, listen.host)  # noqa: S104
+    return f"http://[{host}]:{listen.port}" if ":" in host else f"http://{host}:{listen.port}"
 
 
 def listening(listen: Listen) -> socket.socket:

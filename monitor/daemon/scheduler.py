@@ -1,8 +1,7 @@
-"""When to ask: one APScheduler job a probe and target, each run one trial of its plan.
+"""When to ask: one APScheduler job a probe and target, each run one trial of the day's plan.
 
-A probe's plan is a day's worth of trials in turn; a run takes the next one, so that each probe
-asks at its interval and what it asks goes round. Dear probes are spread so that the day's budget
-lasts the day.
+``dayplan`` says how often each stratum is asked, ``Turn`` whose turn it is, ``Backoff`` whether the
+target is to be left alone; here they are only called when a job is due.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
 
 from apscheduler.events import (
     EVENT_JOB_ERROR,
+    EVENT_JOB_MAX_INSTANCES,
     EVENT_JOB_MISSED,
     EVENT_JOB_SUBMITTED,
     JobExecutionEvent,
@@ -27,40 +26,52 @@ from apscheduler.schedulers.base import STATE_RUNNING
 from apscheduler.triggers.interval import IntervalTrigger
 
 from monitor.app import Installation, choices_of, initialise_series
-from monitor.checking import ready
-from monitor.config import Config, Target
+from monitor.conventions import NotProbed as NotProbedCode
+from monitor.conventions import SkipReason
+from monitor.daemon.changes import Change, Changes
+from monitor.daemon.dayplan import DayPlan, day_plan, jitter_seconds
+from monitor.daemon.gaps import Gaps
+from monitor.daemon.rates import DAY_SECONDS
+from monitor.daemon.readiness import Readiness
+from monitor.daemon.record import ScheduleRecord
+from monitor.daemon.turn import Turn
+from monitor.daemon.watch import Watch
 from monitor.logs import crash_words
-from monitor.passes import Done
+from monitor.passes import Done, never_answered
 from monitor.pipeline import LiveTarget
-from monitor.planning import NotProbed, ProbeChoice, plan_pass
+from monitor.planning import NotProbed, plan_pass, unanswered
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, TrialPlan
 
 log = logging.getLogger(__name__)
 
-DAY_SECONDS = 86_400.0
-# How long what a target says of its limits is believed.
-DISCOVERY_SECONDS = 600.0
-
-
-@dataclass(slots=True, kw_only=True)
-class Turn:
-    """The trials of one probe on one target that are still to be sent this round."""
-
-    target: Target
-    choice: ProbeChoice
-    waiting: list[TrialPlan]
+# After a change the probes at the limits run at once, but not all in the same moment.
+_SOON_SECONDS = 5.0
 
 
 class ProbeSchedule:
-    """Runs every probe of every target at its interval, one trial at a time."""
+    """Runs every probe of every target by the target's day plan, one trial a run."""
 
-    def __init__(self, installation: Installation, *, jitter: Callable[[float], float]) -> None:
+    def __init__(
+        self,
+        installation: Installation,
+        watch: Watch,
+        *,
+        jitter: Callable[[float], float],
+    ) -> None:
         self._installation = installation
+        self._watch = watch
         self._jitter = jitter
         self._rng = Random(secrets.randbits(64))
-        self._known: dict[str, tuple[float, LiveTarget]] = {}
-        self._gaps: dict[tuple[str, str], tuple[NotProbed, ...]] = {}
+        self._record = ScheduleRecord(installation.store, installation.counters, installation.clock)
+        self.changes = Changes(self._record, installation.clock.now())
+        self.changes.listen(self._changed)
+        watch.report_to(self.changes)
+        self._gaps = Gaps(installation.counters)
+        self._readiness = Readiness(installation, watch, self._replan)
+        self._turns: dict[str, Turn] = {}
+        self._planned: dict[str, tuple[object, ...]] = {}
+        self._running = 0
         schedule = installation.config.schedule
         self._scheduler = AsyncIOScheduler(
             timezone="UTC",
@@ -71,17 +82,20 @@ class ProbeSchedule:
             },
         )
         self._scheduler.add_listener(self._submitted, EVENT_JOB_SUBMITTED)
+        self._scheduler.add_listener(self._too_soon, EVENT_JOB_MAX_INSTANCES)
         self._scheduler.add_listener(self._noticed, EVENT_JOB_ERROR | EVENT_JOB_MISSED)
-        self._running = 0
 
     async def start(self) -> None:
-        """Plan every target, make its series, and start the jobs, spread over their interval."""
+        """Plan every target by its configuration and start the jobs, spread over their interval.
+
+        What targets say of themselves is asked meanwhile, a few at a time; plans then follow it.
+        """
         for target in self._installation.config.targets:
-            live = await self._ready(target)
-            choices = choices_of(self._installation.config, target)
-            initialise_series(self._installation, live, choices)
-            for choice in choices:
-                self._add(target, choice, live)
+            probes = [c.name for c in choices_of(self._installation.config, target)]
+            self._installation.counters.initialise_schedule(target.name, probes)
+            self._replan(self._installation.targets[target.name])
+            # A thousand plans take a while; whoever asks for /healthz is answered in between.
+            await asyncio.sleep(0)
         self._scheduler.add_job(
             self._forget_expired,
             IntervalTrigger(seconds=int(DAY_SECONDS), timezone="UTC"),
@@ -89,37 +103,64 @@ class ProbeSchedule:
             next_run_time=self._installation.clock.now(),
         )
         self._scheduler.start()
+        self._readiness.start()
 
     async def _forget_expired(self) -> None:
         await asyncio.to_thread(self._installation.forget_expired)
 
-    def _add(self, target: Target, choice: ProbeChoice, live: LiveTarget) -> None:
-        config = self._installation.config
-        trials = plan_pass(live.view, [choice], rng=Random(0)).trials
-        interval = probe_interval(config, target, choice.name, trials)
-        first = self._jitter(interval if config.schedule.spread else 1.0)
-        self._scheduler.add_job(
-            self._run,
-            IntervalTrigger(
-                seconds=max(1, round(interval)),
-                jitter=min(int(config.schedule.jitter_seconds), max(1, int(interval / 4))),
-                timezone="UTC",
-            ),
-            args=[Turn(target=target, choice=choice, waiting=[])],
-            id=f"{target.name}/{choice.name}",
-            next_run_time=self._installation.clock.now() + timedelta(seconds=first),
-        )
+    def _replan(self, live: LiveTarget) -> None:
+        """Follow the target's limits and changes, if they are not what its plan was made for."""
+        config, name = self._installation.config, live.view.name
+        target = config.target(name)
+        raised = self.changes.raised(name, self._installation.clock.now())
+        basis = (live.view.limits, live.view.engine, raised)
+        if target is None or self._planned.get(name) == basis:
+            return
+        self._planned[name] = basis
+        choices = choices_of(config, target)
+        initialise_series(self._installation, live, choices)
+        plan = day_plan(config, target, live.view, choices, changed=raised)
+        for choice in choices:
+            turn = Turn(target=target, choice=choice, every_seconds=DAY_SECONDS)
+            self._lay(self._turns.setdefault(turn.id, turn), plan)
+        self._gaps.planned(name, plan.not_probed)
 
-    async def _ready(self, target: Target) -> LiveTarget:
-        """Return the target with the limits it stated lately; they rarely change."""
-        now = self._installation.clock.monotonic()
-        known = self._known.get(target.name)
-        if known is None or now - known[0] > DISCOVERY_SECONDS:
-            live, _ = await ready(self._installation, target)
-            known = self._known[target.name] = (now, live)
-        return known[1]
+    def _lay(self, turn: Turn, plan: DayPlan) -> None:
+        """Add, change or remove the job of one probe."""
+        target, probe = turn.target.name, turn.choice.name
+        every, job = plan.interval_seconds(probe), self._scheduler.get_job(turn.id)
+        if every is None:
+            self._installation.counters.forget_schedule_interval(target, probe)
+            if job is not None:
+                job.remove()
+            return
+        turn.follow(plan.rates(probe), every)
+        self._installation.counters.set_schedule_interval(target, probe, every)
+        config, now = self._installation.config, self._installation.clock.now()
+        jitter = jitter_seconds(config, turn.target, probe)
+        trigger = run_trigger(every, jitter)
+        first = now + timedelta(seconds=self._jitter(every if config.schedule.spread else 1.0))
+        if job is None:
+            self._scheduler.add_job(
+                self._run, trigger, args=[turn], id=turn.id, next_run_time=first
+            )
+        else:
+            job.modify(trigger=trigger, next_run_time=min(first, job.next_run_time or first))
+
+    def _changed(self, change: Change) -> None:
+        """Plan anew with raised rates, and run the probes at the limits at once."""
+        live = self._readiness.known(change.target)
+        self._replan(live)
+        now = self._installation.clock.now()
+        for turn in self._turns.values():
+            job = self._scheduler.get_job(turn.id)
+            at_limits = PROBES[turn.choice.name].at_limits
+            if turn.target.name == change.target and at_limits and job is not None:
+                turn.due = None
+                job.modify(next_run_time=now + timedelta(seconds=self._jitter(_SOON_SECONDS)))
 
     async def _run(self, turn: Turn) -> None:
+        self._note_lag(turn)
         self._running += 1
         try:
             await self._send_next(turn)
@@ -127,43 +168,60 @@ class ProbeSchedule:
             self._running -= 1
 
     async def _send_next(self, turn: Turn) -> None:
-        installation, name = self._installation, turn.target.name
-        live = await self._ready(turn.target)
-        if not turn.waiting:
-            plan = plan_pass(live.view, [turn.choice], rng=self._rng)
-            turn.waiting = list(plan.trials)
-            self._note_gaps(name, turn.choice.name, plan.not_probed)
-        if not turn.waiting:
+        name = turn.target.name
+        live = await self._readiness.ready(name)
+        trials = plan_pass(live.view, [turn.choice], rng=self._rng).trials
+        trial = turn.next(trials, self._rng)
+        if trial is None or self._held(turn, trial):
             return
-        trial = turn.waiting.pop(0)
-        step = await installation.runner.step(live, trial, seed=self._rng.getrandbits(64))
-        if not isinstance(step, Done):
-            self._note_gaps(name, turn.choice.name, (step,))
+        step = await self._installation.runner.step(live, trial, seed=self._rng.getrandbits(64))
+        if isinstance(step, NotProbed):
+            self._gaps.opened(name, step)
+        elif isinstance(step, Done) and never_answered(step.trial):
+            self._gaps.opened(name, unanswered(trial))
+        else:
+            self._gaps.closed(name, trial.probe, trial.stratum)
 
-    def _note_gaps(self, target: str, probe: str, gaps: tuple[NotProbed, ...]) -> None:
-        self._gaps[target, probe] = gaps
-        every = [gap for (of, _), found in self._gaps.items() if of == target for gap in found]
-        self._installation.counters.set_not_probed(
-            target, [(gap.probe, gap.stratum, gap.code) for gap in every]
-        )
+    def _held(self, turn: Turn, trial: TrialPlan) -> bool:
+        """Return true if the target is to be left alone now; what is left out is recorded."""
+        name = turn.target.name
+        why = self._watch.backoff(name).holds(trial.budget, self._installation.clock.monotonic())
+        if why is None:
+            return False
+        self._installation.counters.count_skipped_run(name, why)
+        log.info("%s on %s is left out: %s", trial.probe, name, why.value)
+        if trial.budget is BudgetKind.BOUNDARY:
+            turn.shares.give_back(trial.stratum)
+            self._gaps.opened(name, backing_off(trial, why))
+        return True
+
+    def _note_lag(self, turn: Turn) -> None:
+        if turn.due is not None:
+            late = (self._installation.clock.now() - turn.due).total_seconds()
+            self._installation.counters.set_schedule_lag(turn.target.name, late)
 
     def _submitted(self, event: JobSubmissionEvent) -> None:
-        self._note_lag(event.job_id, event.scheduled_run_times[-1])
+        turn = self._turns.get(event.job_id)
+        if turn is not None and (lost := turn.came(event.scheduled_run_times[-1])):
+            self._missed(turn, lost, "the schedule stood still")
 
-    def _note_lag(self, job_id: str, due: datetime) -> float:
-        target = job_id.partition("/")[0]
-        late = (self._installation.clock.now() - due).total_seconds()
-        if target in self._installation.targets:
-            self._installation.counters.set_schedule_lag(target, late)
-        return late
+    def _too_soon(self, event: JobSubmissionEvent) -> None:
+        turn = self._turns.get(event.job_id)
+        if turn is not None:
+            lost = turn.came(event.scheduled_run_times[-1])
+            self._missed(turn, lost + 1, "the run before it was still under way")
 
     def _noticed(self, event: JobExecutionEvent) -> None:
         """A run that was missed or crashed is a recorded fact, never silence."""
-        if event.code == EVENT_JOB_MISSED:
-            late = self._note_lag(event.job_id, event.scheduled_run_time)
-            log.warning("missed a run of %s, %.0f s late", event.job_id, late)
-        else:
+        turn = self._turns.get(event.job_id)
+        if event.code == EVENT_JOB_MISSED and turn is not None:
+            self._note_lag(turn)
+            self._missed(turn, 1, "it came too late")
+        elif event.code == EVENT_JOB_ERROR:
             log.error("a run of %s crashed: %s", event.job_id, crash_words(event.exception))
+
+    def _missed(self, turn: Turn, runs: int, why: str) -> None:
+        self._record.missed(turn.target.name, turn.choice.name, runs, why)
 
     @property
     def running(self) -> bool:
@@ -177,6 +235,7 @@ class ProbeSchedule:
 
     def stop(self) -> None:
         """End the schedule. Runs still under way are cancelled: APScheduler lets none finish."""
+        self._readiness.stop()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 
@@ -186,29 +245,18 @@ class ProbeSchedule:
         return self._running
 
 
-def probe_interval(
-    config: Config, target: Target, probe: str, trials: tuple[TrialPlan, ...]
-) -> float:
-    """Return the seconds between two trials of a probe: its interval, or more if it is dear.
-
-    Ordinary probes share the day's budget equally; boundary probes have their own.
-    """
-    entry = next((e for e in target.entries if e.name == probe), None)
-    interval = config.for_probe(target, entry).interval_seconds
-    settings = config.for_target(target)
-    if any(trial.budget is BudgetKind.BOUNDARY for trial in trials):
-        return affordable_interval(interval, trials, settings.boundary.tokens)
-    sharers = [c for c in choices_of(config, target) if not PROBES[c.name].at_limits]
-    return affordable_interval(interval, trials, settings.daily.tokens / max(1, len(sharers)))
+def run_trigger(every_seconds: float, jitter_seconds: float) -> IntervalTrigger:
+    """Return when runs are due: each put off by a random jitter, ``every_seconds`` in the mean."""
+    least = max(every_seconds - jitter_seconds / 2, 0.05)
+    return IntervalTrigger(seconds=least, jitter=jitter_seconds, timezone="UTC")
 
 
-def affordable_interval(
-    interval: float, trials: tuple[TrialPlan, ...], daily_tokens: float
-) -> float:
-    """Return an interval at which the day's tokens last the day, at least ``interval`` seconds."""
-    if not trials:
-        return interval
-    if daily_tokens <= 0:
-        return max(interval, DAY_SECONDS)
-    price = sum(trial.price.answered_tokens for trial in trials) / len(trials)
-    return max(interval, DAY_SECONDS * price / daily_tokens)
+def backing_off(trial: TrialPlan, why: SkipReason) -> NotProbed:
+    """Return the record of a trial at a limit that waits because the target is left alone."""
+    return NotProbed(
+        probe=trial.probe,
+        stratum=trial.stratum,
+        code=NotProbedCode.BACKING_OFF,
+        reason=f"the target is left alone for now ({why.value}); it is asked as soon as that ends",
+        price=trial.price,
+    )

@@ -45,3 +45,8 @@ class Shares:
         chosen = min(due, key=lambda each: ((1 - self._owed[each]) / self._share[each], each))
         self._owed[chosen] -= 1
         return chosen
+
+    def give_back(self, stratum: str) -> None:
+        """Take a turn back that could not be used: the stratum is owed it again."""
+        if stratum in self._owed:
+            self._owed[stratum] += 1

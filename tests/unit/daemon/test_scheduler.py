@@ -1,35 +1,317 @@
-"""How often the daemon asks: the configured interval, or what the day's budget affords."""
+"""The schedule: who is asked when, what is lost, and what is left out, by a clock moved by hand."""
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
 
-from monitor.daemon.scheduler import DAY_SECONDS, affordable_interval
-from monitor.probes.base import Price, TrialPlan
-
-
-def plan(tokens: int) -> TrialPlan:
-    price = Price(refused_tokens=tokens, answered_tokens=tokens)
-    return TrialPlan(probe="p", shape="p", stratum="s", purpose="x", price=price)
-
-
-@given(
-    st.floats(1, 86_400),
-    st.lists(st.integers(1, 2_000_000), min_size=1, max_size=9),
-    st.integers(1, 10**8),
+import pytest
+from apscheduler.events import (
+    EVENT_JOB_MAX_INSTANCES,
+    EVENT_JOB_MISSED,
+    EVENT_JOB_SUBMITTED,
+    JobExecutionEvent,
+    JobSubmissionEvent,
 )
-def test_a_day_at_the_affordable_interval_stays_within_the_budget(interval, prices, budget) -> None:
-    trials = tuple(plan(price) for price in prices)
-    found = affordable_interval(interval, trials, budget)
-    average = sum(prices) / len(prices)
-    assert found >= interval
-    assert DAY_SECONDS / found * average <= budget * 1.000001
+
+from monitor.app import Installation, choices_of, golden_prompts, target_view
+from monitor.config import Config, Target
+from monitor.conventions import ChangeKind
+from monitor.daemon.dayplan import DayPlan, day_plan, jitter_seconds
+from monitor.daemon.rates import DAY_SECONDS
+from monitor.daemon.scheduler import ProbeSchedule, run_trigger
+from monitor.daemon.turn import Turn
+from monitor.daemon.watch import Watch
+from monitor.engines.base import DiscoveredModel, Discovery, Limit
+from monitor.planning import plan_pass
+from monitor.probes.base import BudgetKind
+from tests.unit.daemon.installed import (
+    FakeEngine,
+    ManualClock,
+    config_of,
+    installed,
+    schedule_of,
+)
+
+MIDNIGHT = datetime(2026, 11, 2, 0, 0, tzinfo=UTC)
+Test = Callable[[ProbeSchedule, Installation, FakeEngine, ManualClock], Coroutine[Any, Any, None]]
 
 
-def test_no_budget_asks_once_a_day_at_most_and_is_then_refused_by_the_ledger() -> None:
-    assert affordable_interval(60, (plan(10),), 0) == DAY_SECONDS
+def with_schedule(folder: Path, test: Test, **settings: Any) -> None:
+    """Run ``test`` on a schedule that has been started."""
+    clock = ManualClock()
+    with installed(config_of(folder, **settings), clock) as (installation, watch, engines):
+
+        async def run() -> None:
+            schedule = schedule_of(installation, watch)
+            await schedule.start()
+            schedule.pause()
+            try:
+                await test(schedule, installation, engines["glm"], clock)
+            finally:
+                schedule.stop()
+
+        asyncio.run(run())
 
 
-def test_nothing_to_ask_keeps_its_interval() -> None:
-    assert affordable_interval(60, (), 1000) == 60
+def sample(installation: Installation, name: str, **labels: str) -> float | None:
+    return installation.metrics.get_sample_value(
+        f"davylamp_{name}", {"env": "default", "target": "glm"} | labels
+    )
+
+
+def turn_of(schedule: ProbeSchedule, probe: str) -> Turn:
+    return schedule._turns[f"glm/{probe}"]
+
+
+def test_a_simulated_day_gives_each_stratum_its_share_and_its_floor(tmp_path: Path) -> None:
+    """Real triggers with their jitter, real plans, and a clock that only the triggers move."""
+    config = config_of(tmp_path)
+    (target,) = config.targets
+    choices = choices_of(config, target)
+    view = target_view(target, golden_prompts())
+    plan = day_plan(config, target, view, choices)
+    rng, spent = Random(4), Counter[BudgetKind]()
+    for choice in choices:
+        every = plan.interval_seconds(choice.name)
+        if every is None:
+            assert not plan.rates(choice.name)
+            continue
+        turn = Turn(target=target, choice=choice, every_seconds=every)
+        turn.follow(plan.rates(choice.name), every)
+        jitter = jitter_seconds(config, target, choice.name)
+        trigger = run_trigger(every, jitter)
+        plans = [plan_pass(view, [choice], rng=rng).trials for _ in range(5)]
+        at: datetime | None = MIDNIGHT
+        asked, times = Counter[str](), list[datetime]()
+        while at is not None and at < MIDNIGHT + timedelta(days=1):
+            trial = turn.next(rng.choice(plans), rng)
+            assert trial is not None
+            asked[trial.stratum] += 1
+            spent[trial.budget] += trial.price.answered_tokens
+            times.append(at)
+            at = trigger.get_next_fire_time(at, at)
+        gaps = [(b - a).total_seconds() for a, b in pairwise(times)]
+        assert min(gaps, default=1e9) >= config.for_probe(target).interval_seconds - 1e-3
+        runs = sum(asked.values())
+        assert runs == pytest.approx(DAY_SECONDS / every, rel=0.02, abs=1)
+        for stratum, rate in plan.rates(choice.name).items():
+            assert asked[stratum] == pytest.approx(rate, rel=0.03, abs=1.01)
+            assert asked[stratum] >= 1
+    assert set(spent) == set(BudgetKind)
+    for kind, tokens in spent.items():
+        assert tokens <= plan.budgets[kind]
+
+
+def plan_of(config: Config, target: Target) -> DayPlan:
+    view = target_view(target, golden_prompts())
+    return day_plan(config, target, view, choices_of(config, target))
+
+
+def test_limits_are_asked_for_more_often_than_their_price_alone_would_have_it(
+    tmp_path: Path,
+) -> None:
+    config = config_of(tmp_path)
+    (target,) = config.targets
+    plan = day_plan(
+        config, target, target_view(target, golden_prompts()), choices_of(config, target)
+    )
+    assert {each.prior for each in plan.strata if each.budget is BudgetKind.BOUNDARY} == {10.0}
+
+
+def test_what_cannot_be_paid_is_named_with_its_price(tmp_path: Path) -> None:
+    config = config_of(tmp_path, defaults={"boundary_budget": {"tokens": 100_000}})
+    (target,) = config.targets
+    plan = day_plan(
+        config, target, target_view(target, golden_prompts()), choices_of(config, target)
+    )
+    assert plan.interval_seconds("boundary") is None
+    dear = [gap for gap in plan.not_probed if gap.probe == "boundary"]
+    assert {gap.stratum.split("/")[0] for gap in dear} == {"over-131072", "under-131072"}
+    assert all(gap.code == "budget" and gap.price for gap in dear)
+    assert all(gap.price.answered_tokens > 131_072 for gap in dear if gap.price)
+
+
+def test_a_cap_in_money_binds_like_one_in_tokens(tmp_path: Path) -> None:
+    price = {"input_usd_per_million": 1.0, "output_usd_per_million": 2.0}
+    budget = {"tokens": 10_000_000, "usd": 1.0}
+    config = config_of(tmp_path, {"price": price, "daily_budget": budget})
+    (target,) = config.targets
+    plan = day_plan(
+        config, target, target_view(target, golden_prompts()), choices_of(config, target)
+    )
+    assert plan.budgets[BudgetKind.ORDINARY] == 500_000
+    assert plan.tokens(BudgetKind.ORDINARY, answered=True) <= 500_000
+
+
+def test_jobs_are_one_a_probe_with_everything_said_explicitly(tmp_path: Path) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        job = schedule._scheduler.get_job("glm/canary")
+        assert (job.coalesce, job.max_instances, job.misfire_grace_time) == (True, 1, 60)
+        assert job.trigger.jitter == 15
+        assert sample(installation, "schedule_interval_seconds", probe="canary") >= 300
+        assert sample(installation, "schedule_missed_runs_total", probe="canary") == 0
+
+    with_schedule(tmp_path, test)
+
+
+def test_missed_runs_are_counted_logged_and_stored_whatever_lost_them(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        turn = turn_of(schedule, "canary")
+        due = [MIDNIGHT + timedelta(seconds=n * turn.every_seconds) for n in range(10)]
+
+        def came(code: int, number: int) -> None:
+            event = JobSubmissionEvent(code, "glm/canary", "default", [due[number]])
+            schedule._scheduler._dispatch_event(event)
+
+        came(EVENT_JOB_SUBMITTED, 0)
+        came(EVENT_JOB_SUBMITTED, 1)
+        assert sample(installation, "schedule_missed_runs_total", probe="canary") == 0
+        came(EVENT_JOB_MAX_INSTANCES, 2)
+        assert sample(installation, "schedule_missed_runs_total", probe="canary") == 1
+        late = JobExecutionEvent(EVENT_JOB_MISSED, "glm/canary", "default", due[3])
+        came(EVENT_JOB_SUBMITTED, 3)
+        schedule._scheduler._dispatch_event(late)
+        assert sample(installation, "schedule_missed_runs_total", probe="canary") == 2
+        came(EVENT_JOB_SUBMITTED, 9)
+        assert sample(installation, "schedule_missed_runs_total", probe="canary") == 7
+        installation.store.flush()
+        rows = installation.store.reader.schedule_events(MIDNIGHT)
+        assert sum(row.count for row in rows if row.kind == "missed_runs") == 7
+
+    with_schedule(tmp_path, test)
+    assert len([r for r in caplog.records if "missed" in r.getMessage()]) == 3
+
+
+def test_a_change_raises_rates_and_runs_the_limits_at_once(tmp_path: Path) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        before = turn_of(schedule, "boundary").every_seconds
+        clock.move(100)
+        schedule.changes.note("glm", ChangeKind.DEPLOY, clock.now())
+        assert turn_of(schedule, "boundary").every_seconds < before * 0.9
+        assert schedule._scheduler.get_job("glm/boundary").next_run_time == clock.now()
+        assert sample(installation, "target_changes_total", kind="deploy") == 1
+
+    with_schedule(tmp_path, test)
+
+
+def test_a_limit_that_is_discovered_is_planned(tmp_path: Path) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        found = DiscoveredModel(id="glm-5.3", limits=(Limit(tokens=8192, source="max_model_len"),))
+        engine.discovery = Discovery(models=(found,), version="1.0")
+        await schedule._run(turn_of(schedule, "canary"))
+        lengths = {
+            stratum.split("/")[0] for stratum in turn_of(schedule, "boundary").shares.strata()
+        }
+        assert {"over-8192", "under-8192", "over-131072"} <= lengths
+
+    with_schedule(tmp_path, test)
+
+
+def test_another_version_is_a_change(tmp_path: Path) -> None:
+    clock = ManualClock()
+    with installed(config_of(tmp_path), clock) as (installation, watch, _):
+        schedule = asyncio.run(_made(installation, watch))
+        for version in ("1.0", "1.0", None, "1.1"):
+            watch.note_version("glm", version)
+        assert sample(installation, "target_changes_total", kind="version") == 1
+        assert schedule.changes.raised("glm", clock.now())
+
+
+async def _made(installation: Installation, watch: Watch) -> ProbeSchedule:
+    return schedule_of(installation, watch)
+
+
+def test_a_target_that_asks_to_wait_is_left_alone_and_its_limits_are_shown_as_not_probed(
+    tmp_path: Path,
+) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        engine.refuse(429, retry_after_seconds=90)
+        await schedule._run(turn_of(schedule, "canary"))
+        sent = len(engine.asked)
+        await schedule._run(turn_of(schedule, "canary"))
+        await schedule._run(turn_of(schedule, "boundary"))
+        assert len(engine.asked) == sent
+        assert sample(installation, "schedule_skipped_runs_total", reason="rate_limited") == 2
+        assert backing_off(installation) == 1
+        engine.failure, engine.status = None, 200
+        clock.move(91)
+        await schedule._run(turn_of(schedule, "canary"))
+        assert len(engine.asked) > sent
+        await schedule._run(turn_of(schedule, "boundary"))
+        assert backing_off(installation) == 0
+
+    with_schedule(tmp_path, test)
+
+
+def backing_off(installation: Installation) -> int:
+    families = {family.name: family for family in installation.metrics.collect()}
+    return sum(s.labels["reason"] == "backing_off" for s in families["davylamp_not_probed"].samples)
+
+
+def test_an_exhausted_budget_is_a_gap(tmp_path: Path) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        assert installation.budget.reserve("glm", "ordinary", 1_999_990)
+        await schedule._run(turn_of(schedule, "canary"))
+        assert not engine.asked
+        assert sample(installation, "probe_budget_exhausted", budget="ordinary") == 1
+        assert sample(installation, "probe_budget_exhausted", budget="boundary") == 0
+        (stratum,) = {key for _, key in schedule._gaps._met["glm"]}
+        labels = {"probe": "canary", "stratum": stratum, "reason": "budget"}
+        assert sample(installation, "not_probed", **labels) == 1
+
+    with_schedule(tmp_path, test)
+
+
+def test_long_prompts_at_a_limit_go_one_at_a_time(tmp_path: Path) -> None:
+    class Slow(FakeEngine):
+        """Counts how many are asked for at once."""
+
+        now = most = 0
+
+        async def ask(self, request: Any, **more: Any) -> Any:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0)
+            self.now -= 1
+            return await super().ask(request, **more)
+
+    clock = ManualClock()
+    with installed(config_of(tmp_path), clock) as (installation, _, _):
+        slow = Slow(clock)
+        live = installation.targets["glm"]
+        live.engine = slow
+        choices = choices_of(installation.config, installation.config.targets[0])
+        plans = [
+            trial
+            for trial in plan_pass(live.view, choices, rng=Random(0)).trials
+            if trial.probe == "boundary"
+        ]
+
+        async def run() -> None:
+            step = installation.runner.step
+            await asyncio.gather(*(step(live, plan, seed=n) for n, plan in enumerate(plans[:4])))
+
+        asyncio.run(run())
+        assert len(slow.asked) >= 8
+        assert slow.most == 1

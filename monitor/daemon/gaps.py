@@ -1,0 +1,36 @@
+"""Which strata of a target nobody looks at now, by plan and by what happened last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monitor.planning import NotProbed
+from monitor.sinks import PrometheusSink
+
+
+class Gaps:
+    """The gaps of all targets, shown as metrics whenever they change."""
+
+    def __init__(self, counters: PrometheusSink) -> None:
+        self._counters = counters
+        self._planned: dict[str, tuple[NotProbed, ...]] = {}
+        self._met: dict[str, dict[tuple[str, str], NotProbed]] = {}
+
+    def planned(self, target: str, gaps: Sequence[NotProbed]) -> None:
+        """Replace what the plan of a target leaves out."""
+        self._planned[target] = tuple(gaps)
+        self._show(target)
+
+    def opened(self, target: str, gap: NotProbed) -> None:
+        """Note that a trial that was due could not be sent, or got no answer."""
+        self._met.setdefault(target, {})[gap.probe, gap.stratum] = gap
+        self._show(target)
+
+    def closed(self, target: str, probe: str, stratum: str) -> None:
+        """Note that a stratum was looked at."""
+        if self._met.get(target, {}).pop((probe, stratum), None) is not None:
+            self._show(target)
+
+    def _show(self, target: str) -> None:
+        every = [*self._planned.get(target, ()), *self._met.get(target, {}).values()]
+        self._counters.set_not_probed(target, [(gap.probe, gap.stratum, gap.code) for gap in every])
