@@ -29,7 +29,9 @@ def context() -> None:
 
 @app.command()
 def verify(
-    target: Annotated[str, typer.Argument(help="The target's name in the configuration.")],
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="The target's name in the configuration.")
+    ],
     config: ConfigOption = DEFAULT_CONFIG,
     resolution: Annotated[
         float, typer.Option(min=0.0001, max=0.5, help="How fine, as a share of the size.")
