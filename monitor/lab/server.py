@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from monitor.lab import bodies
 from monitor.lab.asked import BadRequestError, ChatRequest, parse
@@ -20,6 +21,19 @@ from monitor.lab.nodes import model_info, server_info
 from monitor.lab.service import Answer, BrokenDownError, RefusedError, Service
 
 _BROKEN_DOWN = Refusal(status=500, message="Internal server error.", kind="InternalServerError")
+
+
+class _Events(StreamingResponse):
+    """An event stream that lets go of its answer at once when the client hangs up."""
+
+    def __init__(self, events: AsyncGenerator[str, None], headers: dict[str, str]) -> None:
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events; close them whatever happens."""
+        async with contextlib.aclosing(self._events):
+            await super().__call__(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +66,7 @@ class Lab:
         self, http: Request, request: ChatRequest, answer: Answer, headers: dict[str, str]
     ) -> Response:
         if request.stream:
-            events = self._events(request, answer)
-            return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+            return _Events(self._events(request, answer), headers)
         try:
             await self._whole(answer, http)
         except BrokenDownError:
@@ -76,42 +89,47 @@ class Lab:
         async for tokens in self.service.tokens(answer):
             answer.parser.feed([output.token for output in tokens])
 
-    async def _events(self, request: ChatRequest, answer: Answer) -> AsyncIterator[str]:
+    async def _events(self, request: ChatRequest, answer: Answer) -> AsyncGenerator[str, None]:
         try:
-            async for event in self._chunks(request, answer):
-                yield event
+            async with contextlib.aclosing(self._chunks(request, answer)) as chunks:
+                async for event in chunks:
+                    yield event
         except BrokenDownError:
             yield bodies.event(bodies.refusal(_BROKEN_DOWN))
             yield bodies.DONE
 
-    async def _chunks(self, request: ChatRequest, answer: Answer) -> AsyncIterator[str]:
-        parser, place = answer.parser, 0
+    async def _chunks(self, request: ChatRequest, answer: Answer) -> AsyncGenerator[str, None]:
         if answer.refusal:
             yield bodies.event(bodies.refusal(answer.refusal))
             yield bodies.DONE
             return
         yield bodies.event(bodies.chunk(answer, self._model, {"role": "assistant", "content": ""}))
-        async for tokens in self.service.tokens(answer):
-            parser.feed([output.token for output in tokens])
-            thought = parser.fresh_reasoning()
-            delta: bodies.Body = {"reasoning_content": thought}
-            if thought:
-                yield bodies.event(bodies.chunk(answer, self._model, delta))
-            text = parser.fresh(final=bool(answer.job.finish_reason))
-            if text:
-                spoken = parser.fresh_spoken()
-                delta = {"content": text}
-                event = bodies.event(bodies.chunk(answer, self._model, delta, spoken=spoken))
-                if self.service.steps.gateway.passes_on(answer.job, place):
-                    yield event
-                place += 1
-            for part in parser.fresh_calls():
-                delta = bodies.call_delta(answer, part)
-                yield bodies.event(bodies.chunk(answer, self._model, delta))
+        async with contextlib.aclosing(self.service.tokens(answer)) as stream:
+            place = 0
+            async for tokens in stream:
+                answer.parser.feed([output.token for output in tokens])
+                for chunk in self._fresh(answer):
+                    spoken = bool(chunk["choices"][0]["delta"].get("content"))
+                    if not spoken or self.service.steps.gateway.passes_on(answer.job, place):
+                        yield bodies.event(chunk)
+                    place += spoken
         yield bodies.event(bodies.chunk(answer, self._model, {}, answer.finish_reason))
         if request.include_usage:
             yield bodies.event(bodies.usage_chunk(answer, self._model))
         yield bodies.DONE
+
+    def _fresh(self, answer: Answer) -> Iterator[bodies.Body]:
+        """Yield a chunk for each thing that the parser has news of."""
+        parser, model = answer.parser, self._model
+        thought = parser.fresh_reasoning()
+        if thought:
+            yield bodies.chunk(answer, model, {"reasoning_content": thought})
+        text = parser.fresh(final=bool(answer.job.finish_reason))
+        if text:
+            spoken = parser.fresh_spoken()
+            yield bodies.chunk(answer, model, {"content": text}, spoken=spoken)
+        for part in parser.fresh_calls():
+            yield bodies.chunk(answer, model, bodies.call_delta(answer, part))
 
     async def models(self, http: Request) -> Response:
         """Answer ``GET /v1/models``: the advertised context."""

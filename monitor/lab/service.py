@@ -6,7 +6,7 @@ import asyncio
 import sys
 import traceback
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 
 from monitor.lab.asked import ChatRequest
@@ -136,7 +136,7 @@ class Service:
         answer.refusal = job.refusal
         return answer
 
-    async def tokens(self, answer: Answer) -> AsyncIterator[list[OutputToken]]:
+    async def tokens(self, answer: Answer) -> AsyncGenerator[list[OutputToken], None]:
         """Yield the answer's tokens as they come; a client that goes away cancels the job.
 
         Raises ``BrokenDownError`` if the engine broke down over it.

@@ -10,6 +10,7 @@ import httpx
 from monitor.lab.server import application
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from types import TracebackType
 
     from monitor.lab.service import Service
@@ -43,6 +44,10 @@ class Client:
     def post(self, path: str, **options: Any) -> httpx.Response:
         """Send a POST."""
         return self._runner.run(self._request("POST", path, options))
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something else in the client's loop."""
+        self._runner.run(work)
 
     async def _request(self, method: str, path: str, options: dict[str, Any]) -> httpx.Response:
         loop = asyncio.create_task(self._service.run())
