@@ -71,6 +71,7 @@ def run_report(
         struck=exposure.struck,
         first=first,
         worst=max((d.verdict.verdict_class for d in done), default=VerdictClass.NONE).label,
+        signs=signs(done),
         claims=list(claims(done, truth)),
         findings=len({d.verdict.finding for d in done if d.verdict.finding}),
         confirmations=sum(bool(d.trial.confirms) for d in done),
@@ -114,6 +115,17 @@ def _first(done: Sequence[Done], place: int, *, hard: bool) -> FirstReport:
         exchanges=sum(len(each.trial.exchanges) for each in sent),
         tokens=sum(_reported(each) for each in sent),
     )
+
+
+def signs(done: Sequence[Done]) -> dict[str, int]:
+    """Return how often each signal failed, by ``CODE variant``, the most frequent first."""
+    failed = Counter(
+        f"{signal.code} {signal.variant}"
+        for each in done
+        for signal in each.verdict.signals
+        if signal.status is Status.FAIL
+    )
+    return dict(failed.most_common())
 
 
 def claims(done: Sequence[Done], truth: Truth) -> Iterator[ClaimReport]:

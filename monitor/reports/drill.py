@@ -79,7 +79,8 @@ class RunReport(Record):
     exposed: int = 0
     struck: int = 0
     first: FirstReport | None = None
-    worst: str = Field(default="none")
+    worst: str = "none"
+    signs: dict[str, int] = Field(default_factory=dict)
     claims: list[ClaimReport] = Field(default_factory=list)
     findings: int = 0
     confirmations: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from monitor.reports.drill import DrillReport, FaultReport, NullReport, RunReport
 from monitor.reports.terminal import printable
@@ -55,6 +55,7 @@ def render_drill(report: DrillReport) -> list[str]:
     for promise in report.promises:
         lines.append(f"{'KEPT  ' if promise.kept else 'BROKEN'}  {promise.words}")
     lines.append(f"TOKENS  {price_words(report)}")
+    lines += [f"FALSE ALARM  {words}" for words in alarm_words(report.runs)]
     lines += [f"COULD NOT TELL  {words}" for words in untold_words(report.runs)]
     lines.append(f"{_VERDICTS[report.exit_code]} (exit {report.exit_code})")
     return [printable(line) for line in lines]
@@ -79,9 +80,12 @@ def drill_page(report: DrillReport) -> str:
     for promise in report.promises:
         lines.append(f"- {'Kept' if promise.kept else '**Broken**'}: {promise.words}.")
     lines += [f"- Tokens: {price_words(report)}.", ""]
-    untold = untold_words(report.runs)
-    if untold:
-        lines += ["## Could not tell\n", *(f"- {words}" for words in untold), ""]
+    for title, said in (
+        ("False alarms", alarm_words(report.runs)),
+        ("Could not tell", untold_words(report.runs)),
+    ):
+        if said:
+            lines += [f"## {title}\n", *(f"- {words}" for words in said), ""]
     return "\n".join(lines)
 
 
@@ -139,12 +143,25 @@ def price_words(report: DrillReport) -> str:
     )
 
 
+def alarm_words(runs: Sequence[RunReport]) -> list[str]:
+    """Return a line for each run of a null that was not silent, with the signals, the first few."""
+    return _first(
+        f"{run.fault} with seed {run.seed}: {run.worst}, {run.findings} findings, signals "
+        + ", ".join(f"{sign} ({count})" for sign, count in run.signs.items())
+        for run in runs
+        if run.null and run.told and not run.silent
+    )
+
+
 def untold_words(runs: Sequence[RunReport]) -> list[str]:
     """Return a line for each run of which nothing can be said, the first few."""
-    untold = [run for run in runs if not run.told]
-    words = [f"{run.fault} with seed {run.seed}: {run.reason}" for run in untold[:_MOST_NAMED]]
-    more = len(untold) - len(words)
-    return [*words, f"and {more} more"] if more > 0 else words
+    return _first(f"{run.fault} with seed {run.seed}: {run.reason}" for run in runs if not run.told)
+
+
+def _first(said: Iterable[str]) -> list[str]:
+    every = list(said)
+    more = len(every) - _MOST_NAMED
+    return [*every[:_MOST_NAMED], f"and {more} more"] if more > 0 else every
 
 
 def _code(cells: tuple[str, ...]) -> tuple[str, ...]:
