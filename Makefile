@@ -75,6 +75,11 @@ bench-canaries: install ## False LEAKs and scanning speed against the number of 
 faults-table: install ## Measure the README's table: what status codes saw and what Davylamp said
 	$(BIN)/python -m tests.bench.faults
 
+.PHONY: drill
+drill: install ## Measure what is caught of every fault, how soon, and that nulls stay silent (most of an hour)
+	@mkdir -p build
+	$(BIN)/davylamp drill --profile standard --seeds 20 --jobs 4 --out docs --json build/drill.json
+
 .PHONY: lock
 lock: ## Pin all dependencies again, with hashes (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -q -o requirements/runtime.txt
