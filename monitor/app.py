@@ -93,12 +93,7 @@ def open_installation(
         findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
         budget = _budget(config, store, clock)
         resources.callback(budget.close)
-        metrics = CollectorRegistry()
-        counters = PrometheusSink(metrics, config.environment)
-        counters.set_config_hash(config.hash)
-        for ladder in store.reader.last_ladders():
-            if ladder.target in targets:
-                counters.set_verified(ladder.target, ladder.verified_tokens)
+        metrics, counters = _metrics(config, store)
         metrics.register(_health(config, store, budget, findings))
         told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
         if log_verdicts:
@@ -153,6 +148,18 @@ def _open_store(config: Config) -> Store:
     storage = config.storage
     password = resolve_secret(storage.password) if storage.password else ""
     return open_store(config.storage_path, storage.url, password=password)
+
+
+def _metrics(config: Config, store: Store) -> tuple[CollectorRegistry, PrometheusSink]:
+    """Return what /metrics shows and its sink, with what the last ladders verified."""
+    metrics = CollectorRegistry()
+    counters = PrometheusSink(metrics, config.environment)
+    counters.set_config_hash(config.hash)
+    known = {target.name for target in config.targets}
+    for ladder in store.reader.last_ladders():
+        if ladder.target in known:
+            counters.set_verified(ladder.target, ladder.verified_tokens)
+    return metrics, counters
 
 
 def _budget(config: Config, store: Store, clock: Clock) -> Budget:

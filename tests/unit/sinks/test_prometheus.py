@@ -142,6 +142,7 @@ def test_the_sink_and_the_collector_export_exactly_the_conventions() -> None:
     prometheus.initialise_schedule("glm", ["canary"])
     prometheus.set_schedule_interval("glm", "canary", 300.0)
     prometheus.set_context("glm", "config", 4096)
+    prometheus.set_verified("glm", 3871)
     prometheus.set_config_hash("old")
     prometheus.set_config_hash("0a1b")
     prometheus.add_cost("glm", 0.25)
