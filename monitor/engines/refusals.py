@@ -13,6 +13,7 @@ from dataclasses import replace
 from monitor.engines.dialects import (
     DIALECTS,
     LIMIT_TOKENS,
+    NOT_ABOUT_LENGTH,
     OUTPUT_TOKENS,
     PROMPT_TOKENS,
     Dialect,
@@ -49,6 +50,7 @@ _SPEAKING_KEYS = frozenset(
         "n_ctx",
         "innererror",
         "reason",
+        "loc",
     ]
 )
 
@@ -128,8 +130,9 @@ def classify_error_in_200(document: object, *, event_name: str = "message") -> F
     text = _flatten(document)
     match = _BUSINESS_CODE.search(text)
     code = int(match[1]) if match else None
-    if refusal := _refusal_in(text, min(_BLAMES_REQUEST)):
-        return replace(refusal, code=code)
+    for status in (min(_BLAMES_REQUEST), code):
+        if status is not None and (refusal := _refusal_in(text, status)):
+            return replace(refusal, code=code)
     if (status := _meant_status(code, text)) is not None:
         return _status_failure(status, text)
     detail = "an error in a reply of status 200"
@@ -155,6 +158,8 @@ def _states_error(document: object) -> bool:
         return True
     if document.get("success") is False and document.get("errors"):
         return True
+    if document.get("code") and isinstance(document.get("message"), str):
+        return "choices" not in document and "response" not in document
     minimax = document.get("base_resp")
     if isinstance(minimax, dict) and minimax.get("status_code") not in (None, 0, "0"):
         return True
@@ -164,11 +169,14 @@ def _states_error(document: object) -> bool:
 
 
 def _refusal_in(text: str, status: int) -> Failure | None:
-    if status not in _BLAMES_REQUEST:
+    if NOT_ABOUT_LENGTH.search(text):
         return None
     for dialect in DIALECTS:
-        match = dialect.pattern.search(text)
-        if match and dialect.only_status in (None, status):
+        if dialect.only_status != status and (
+            dialect.only_status is not None or status not in _BLAMES_REQUEST
+        ):
+            continue
+        if match := dialect.pattern.search(text):
             return _refusal(dialect, match, text, status)
     return None
 

@@ -83,7 +83,9 @@ class SseParser:
             return self._dispatch()
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
-        if field == b"data":
+        if field == b"error":
+            self._name = "error"  # no field of the standard, but llama.cpp's for a long time
+        if field in (b"data", b"error"):
             self._data.append(value)
             self._data_bytes += len(value) + 1
             if self._data_bytes > self._line_bytes + 1:

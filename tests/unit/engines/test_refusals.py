@@ -200,7 +200,6 @@ UNRELATED: list[tuple[int, object]] = [
     (400, {"errors": [{"code": 5007, "message": "No such model"}]}),
     (400, {"errors": [{"code": 3010, "message": "a 400 says something else by this code"}]}),
     (400, {"detail": [{"loc": ["body"], "msg": "field required", "input": VLLM}]}),
-    (413, b"<html><h1>413 Request Entity Too Large</h1></html>"),
     (429, {"error": {"message": VLLM}}),
     (500, {"error": {"message": VLLM}}),
     (401, {"error": {"message": "context_length_exceeded"}}),

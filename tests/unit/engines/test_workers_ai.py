@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.engines.base import DiscoveredModel, Discovery, Limit
 from monitor.engines.faults import FaultList
 from monitor.engines.sse import SseEvent
 from monitor.engines.workers_ai import native_reader, parse_envelope
@@ -358,56 +357,6 @@ def test_inline_reasoning_is_set_apart_on_both_paths() -> None:
     assert styled.response is not None
     for response in (native, styled.response):
         assert (response.text, response.reasoning_text) == ("ok", "hm")
-
-
-def _discovered(pages: object, *, status: int = 200) -> tuple[Discovery, Received]:
-    async def run() -> tuple[Discovery, Received]:
-        async with HostileServer(reply(pages, status=status)) as server:
-            engine = engine_for(server, kind="workers_ai", path=NATIVE)
-            found = await engine.discover(credential=CREDENTIAL)
-            return found, server.received[0]
-
-    return asyncio.run(run())
-
-
-def test_the_catalogue_states_the_advertised_context() -> None:
-    window = {"property_id": "context_window", "value": "32768"}
-    models = [
-        {"id": "u-1", "name": "qwen-27b", "properties": [{"property_id": "beta"}, window, 7]},
-        {"id": "u-2", "name": "qwen-27b-lora", "properties": []},
-    ]
-    found, received = _discovered({"success": True, "result": models})
-    assert received.path == "/client/v4/accounts/acc/ai/models/search?per_page=100&search=qwen-27b"
-    assert found == Discovery(
-        engine="workers-ai",
-        models=(
-            DiscoveredModel(
-                id="qwen-27b",
-                limits=(Limit(tokens=32768, source="models_search.context_window"),),
-            ),
-        ),
-    )
-
-
-@pytest.mark.parametrize(
-    ("page", "status", "note"),
-    [
-        ({"success": False}, 403, "/models/search: HTTP 403"),
-        ({"success": True}, 200, "/models/search: no list of models"),
-        ([], 200, "/models/search: no list of models"),
-        (b"<html>", 200, "/models/search: no JSON document: not JSON"),
-    ],
-)
-def test_a_catalogue_that_cannot_be_read_is_a_note(page: object, status: int, note: str) -> None:
-    found, _ = _discovered(page, status=status)
-    assert found == Discovery(engine="workers-ai", notes=(note,))
-
-
-@pytest.mark.parametrize("value", ["", "many", "-1", "1e9", None, 1.5, True, "9" * 400, "٣"])
-def test_an_odd_context_is_no_limit(value: object) -> None:
-    window = {"property_id": "context_window", "value": value}
-    found, _ = _discovered({"result": [{"name": "qwen-27b", "properties": [window]}]})
-    assert found.models == (DiscoveredModel(id="qwen-27b"),)
 
 
 JSON = st.recursive(
