@@ -172,6 +172,7 @@ class Engine:
                     break
                 job.failed = True
                 hopeless.append(job)
+            self.prefill.aborted += job.cancelled
             self.waiting.popleft()
         self._at = None
         return hopeless

@@ -103,16 +103,21 @@ class Lab:
             yield bodies.event(bodies.refusal(answer.refusal))
             yield bodies.DONE
             return
-        yield bodies.event(bodies.chunk(answer, self._model, {"role": "assistant", "content": ""}))
+        # As in SGLang, the role comes with the first token and not before.
+        opening = [bodies.chunk(answer, self._model, {"role": "assistant", "content": ""})]
         async with contextlib.aclosing(self.service.tokens(answer)) as stream:
             place = 0
             async for tokens in stream:
                 answer.parser.feed([output.token for output in tokens])
+                while opening:
+                    yield bodies.event(opening.pop())
                 for chunk in self._fresh(answer):
                     spoken = bool(chunk["choices"][0]["delta"].get("content"))
                     if not spoken or self.service.steps.gateway.passes_on(answer.job, place):
                         yield bodies.event(chunk)
                     place += spoken
+        while opening:
+            yield bodies.event(opening.pop())
         yield bodies.event(bodies.chunk(answer, self._model, {}, answer.finish_reason))
         if request.include_usage:
             yield bodies.event(bodies.usage_chunk(answer, self._model))
