@@ -41,6 +41,7 @@ from monitor.probes.calling import call_request, draw_call
 HARSH_SIZE = 16
 # The longer half of the members gets this much to read beside its task: three times the rest.
 LONG_SENTENCES = 24
+CODE_EVERY = 6
 # So many members have a counterpart in the sequential run: one of each kind, and one of each size.
 MOST_CONTROLS = 4
 # A call and two tools in the prompt, in tokens (measured: 435 and less).
@@ -120,7 +121,7 @@ def _controls(size: int) -> int:
 
 
 def _price(member: Member, target: TargetView) -> int:
-    system = _reading(Random(0)) if member.long else ""
+    system = _reading(SAMPLE_CODE) if member.long else ""
     if member.calls:
         return CALL_TOKENS + expected_tokens(system, 0)
     task = TASK_KINDS[member.kind](Random(0), lambda: SAMPLE_CODE)
@@ -155,7 +156,7 @@ async def _ask(member: Member, session: Session, part: Part) -> Exchange:
 
 def _write(member: Member, draft: Draft, session: Session) -> tuple[Request, Expectation]:
     rng, target = session.rng, session.target
-    system = _reading(rng) if member.long else ""
+    system = _reading(draft.mint(planted=True)) if member.long else ""
     if member.calls:
         call = draw_call(draft, rng)
         stream = member.stream and Feature.STREAM not in target.lacks
@@ -170,9 +171,15 @@ def _compared(expectation: Expectation, reference: int | None) -> Expectation:
     return replace(expectation, reference=reference, comparison="concurrent")
 
 
-def _reading(rng: Random) -> str:
-    """Return something to read beside the task, unlike any other member's from its first line."""
-    return " ".join([f"Logbook {rng.randrange(10**9):09d}.", *filler(LONG_SENTENCES)])
+def _reading(code: str) -> str:
+    """Return something to read beside the task, with a code in its first line and all along.
+
+    Whatever part of it shows up elsewhere says whose it is, and no cache knows its beginning.
+    """
+    lines = filler(LONG_SENTENCES)
+    for place in range(LONG_SENTENCES - CODE_EVERY, 0, -CODE_EVERY):
+        lines.insert(place, f"Logbook {code} goes on.")
+    return " ".join([f"Logbook {code} begins.", *lines])
 
 
 PROBE = Probe(
