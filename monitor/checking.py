@@ -26,6 +26,7 @@ from monitor.model import VerdictClass
 from monitor.passes import Done, PassResult
 from monitor.pipeline import LiveTarget
 from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass, profile_choices
+from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, TrialPlan
 from monitor.reports.check import CheckReport, OpenFindingReport, TargetReport
 from monitor.reports.summary import (
@@ -41,12 +42,13 @@ from monitor.reports.summary import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What ``check`` is asked to do."""
+    """What ``check`` is asked to do; ``limits_first`` asks at the context limits before all."""
 
     targets: tuple[str, ...] = ()
     probes: tuple[str, ...] = ()
     profile: str | None = None
     require_coverage: bool = False
+    limits_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,15 @@ def selected_probes(
     installation: Installation, target: Target, selection: Selection
 ) -> tuple[ProbeChoice, ...]:
     """Return the probes to run on a target; never none (``UsageError``)."""
+    chosen = _selected(installation, target, selection)
+    if selection.limits_first:
+        return tuple(sorted(chosen, key=lambda choice: not PROBES[choice.name].at_limits))
+    return chosen
+
+
+def _selected(
+    installation: Installation, target: Target, selection: Selection
+) -> tuple[ProbeChoice, ...]:
     if selection.profile is not None:
         return profile_choices(selection.profile, selection.probes)
     configured = choices_of(installation.config, target)

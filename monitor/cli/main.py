@@ -24,6 +24,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "config": ("monitor.cli.config_verb", "Check or show the configuration in force."),
     "check": ("monitor.cli.check_verb", "One pass now: ask, judge, say what was found."),
     "run": ("monitor.cli.run_verb", "The daemon: schedules passes, serves /metrics."),
+    "probe": ("monitor.cli.probe_verb", "Ask a target at once because it was deployed."),
+    "plan": ("monitor.cli.plan_verb", "What a day asks and costs, before anything is sent."),
     "context": (
         "monitor.cli.context_verb",
         "Up to which size a target reads its prompts whole.",

@@ -25,11 +25,12 @@ MOST_VALUES = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of one target."""
+    """One change of one target; ``probed`` if the limits were asked because of it already."""
 
     target: str
     kind: ChangeKind
     at: datetime
+    probed: bool = False
 
 
 class ChangeLog(Protocol):
@@ -56,13 +57,13 @@ class Changes:
         """Tell ``listener`` of every change from now on."""
         self._listeners.append(listener)
 
-    def note(self, target: str, kind: ChangeKind, now: datetime) -> bool:
+    def note(self, target: str, kind: ChangeKind, now: datetime, *, probed: bool = False) -> bool:
         """Note a change; false if it is the one noted a short while ago."""
         last = self._last.get((target, kind))
         self._last[target, kind] = now
         if last is not None and now - last < SAME_CHANGE:
             return False
-        change = Change(target=target, kind=kind, at=now)
+        change = Change(target=target, kind=kind, at=now, probed=probed)
         self._log.keep(change)
         for listener in self._listeners:
             listener(change)

@@ -14,8 +14,9 @@ import httpx
 from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
+from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
-from monitor.errors import StoreBusyError, UsageError
+from monitor.errors import DavylampError, StoreBusyError, UsageError
 from monitor.reports.check import CheckReport
 from monitor.reports.ladder import LadderReport
 from monitor.store import StoreOwner
@@ -61,6 +62,18 @@ def check_through_daemon(
         on_words(step["target"], step["words"], step["done"], step["total"])
 
     said = _streamed(config, owner, "check", asked, on_step)
+    return CheckReport.model_validate(said)
+
+
+def probe_through_daemon(
+    config: Config, owner: StoreOwner, asked: ProbeNow, on_words: OnWords
+) -> CheckReport:
+    """Return the daemon's report. Raises ``StoreBusyError`` if it does not answer in 5 s."""
+
+    def on_step(step: dict[str, Any]) -> None:
+        on_words(step["target"], step["words"], step["done"], step["total"])
+
+    said = _streamed(config, owner, "probe-now", asdict(asked) | {"wait": True}, on_step)
     return CheckReport.model_validate(said)
 
 
@@ -133,6 +146,9 @@ def _report(lines: Iterator[str], on_step: Callable[[dict[str, Any]], None], wha
             on_step(said["step"])
         elif "error" in said:
             raise UsageError(said["error"])
+        elif "crashed" in said:
+            msg = f"the {what} crashed inside the daemon, see its log: {said['crashed']}"
+            raise DavylampError(msg)
         elif "report" in said:
             return said["report"]
     msg = f"the daemon stopped before the {what} came to its end"

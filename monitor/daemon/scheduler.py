@@ -149,8 +149,9 @@ class ProbeSchedule:
 
     def _changed(self, change: Change) -> None:
         """Plan anew with raised rates, and run the probes at the limits at once."""
-        live = self._readiness.known(change.target)
-        self._replan(live)
+        self._replan(self._readiness.known(change.target))
+        if change.probed:
+            return
         now = self._installation.clock.now()
         for turn in self._turns.values():
             job = self._scheduler.get_job(turn.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
@@ -12,18 +13,23 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.app import Installation
+from monitor.app import Installation, selected
 from monitor.checking import Selection, Step, run_check
 from monitor.context import Asked as Climb
 from monitor.context import LadderStep, verify_context
+from monitor.conventions import ChangeKind
 from monitor.daemon.desk import StoreDesk
+from monitor.daemon.hosts import KnownHost, known_hosts
+from monitor.daemon.probing import ProbeNow, probe_now
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.errors import DavylampError
+from monitor.logs import crash_words
+
+log = logging.getLogger(__name__)
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Put = Callable[[Step | LadderStep], None]
@@ -56,6 +62,17 @@ class ContextRequest(BaseModel):
     yes: bool = False
 
 
+class ProbeNowRequest(BaseModel):
+    """The body of ``POST /api/probe-now``; a pipeline does not ``wait`` for the report."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    probes: tuple[str, ...] = ()
+    reason: ChangeKind = ChangeKind.DEPLOY
+    wait: bool = False
+
+
 class ResolveRequest(BaseModel):
     """The body of ``POST /api/findings/{id}/resolve``."""
 
@@ -68,21 +85,21 @@ class ResolveRequest(BaseModel):
 def make_server(installation: Installation, schedule: ProbeSchedule, token: str) -> Starlette:
     """Return the application. Everything that spends or reveals needs the token."""
     pages = _Pages(installation, schedule, token)
-    host = installation.config.listen.host
-    allowed = ["127.0.0.1", "localhost", "[::1]", "::1", host]
+    hosts = known_hosts(installation.config.listen)
     return Starlette(
         routes=[
             Route("/metrics", pages.metrics),
             Route("/healthz", pages.healthz),
             Route("/readyz", pages.readyz),
             Route("/api/check", pages.check, methods=["POST"]),
+            Route("/api/probe-now", pages.probe_now, methods=["POST"]),
             Route("/api/context", pages.context, methods=["POST"]),
             Route("/api/trials/{trial}", pages.explain),
             Route("/api/findings", pages.findings),
             Route("/api/findings/{finding}", pages.finding),
             Route("/api/findings/{finding}/resolve", pages.resolve, methods=["POST"]),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=allowed)],
+        middleware=[Middleware(KnownHost, hosts=hosts)],
     )
 
 
@@ -93,6 +110,7 @@ class _Pages:
         self._token = token
         self._checking = asyncio.Lock()
         self._climbing = asyncio.Lock()
+        self._probing: dict[str, asyncio.Task[dict[str, object]]] = {}
         self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
 
     async def metrics(self, request: Request) -> Response:
@@ -126,6 +144,37 @@ class _Pages:
             return asked
         climb = Climb(**asked.model_dump())
         return _streamed(lambda put: self._climb(climb, put))
+
+    async def probe_now(self, request: Request) -> Response:
+        """Ask a target at once because something happened to it: for pipelines and people."""
+        body = await self._body(request, ProbeNowRequest)
+        if isinstance(body, Response):
+            return body
+        asked = ProbeNow(target=body.target, probes=body.probes, reason=body.reason)
+        if body.wait:
+            return _streamed(lambda put: self._probe(asked, put))
+        try:
+            selected(self._installation.config, (asked.target,))
+        except DavylampError as error:
+            return _refused(404, str(error))
+        return JSONResponse(
+            {"accepted": True, "already_running": not self._begin(asked)}, status_code=202
+        )
+
+    def _begin(self, asked: ProbeNow) -> bool:
+        """Probe in the background, once at a time for each target."""
+        if asked.target in self._probing:
+            return False
+        task = asyncio.create_task(self._probe(asked, lambda _: None))
+        self._probing[asked.target] = task
+
+        def ended(task: asyncio.Task[dict[str, object]]) -> None:
+            self._probing.pop(asked.target, None)
+            if not task.cancelled():
+                _outcome(task)
+
+        task.add_done_callback(ended)
+        return True
 
     async def explain(self, request: Request) -> Response:
         """Everything known of one trial."""
@@ -183,6 +232,14 @@ class _Pages:
             return {"error": str(error)}
         return {"report": report.model_dump(mode="json", by_alias=True)}
 
+    async def _probe(self, asked: ProbeNow, put: Put) -> dict[str, object]:
+        try:
+            async with self._checking:
+                report = await probe_now(self._installation, self._schedule.changes, asked, put)
+        except DavylampError as error:
+            return {"error": str(error)}
+        return {"report": report.model_dump(mode="json", by_alias=True)}
+
     async def _climb(self, climb: Climb, put: Put) -> dict[str, object]:
         try:
             async with self._climbing:
@@ -204,9 +261,18 @@ async def _lines(work: Callable[[Put], Awaitable[dict[str, object]]]) -> AsyncIt
     try:
         while not task.done() or not steps.empty():
             yield await _next_line(steps)
-        yield _line(task.result())
+        yield _line(_outcome(task))
     finally:
         task.cancel()
+
+
+def _outcome(task: asyncio.Future[dict[str, object]]) -> dict[str, object]:
+    """Return what the work came to; a crash is ours, and must not look like silence."""
+    error = task.exception()
+    if error is None:
+        return task.result()
+    log.error("what was asked of the API crashed: %s", crash_words(error))
+    return {"crashed": crash_words(error)}
 
 
 def _refused(status: int, why: str) -> Response:

@@ -142,11 +142,13 @@ def test_health_and_readiness(idler: Idler) -> None:
     assert running.get("/nothing").status_code == 404
 
 
-def test_a_foreign_host_header_is_refused(idler: Idler) -> None:
+def test_a_foreign_host_header_is_refused_but_for_metrics_and_health(idler: Idler) -> None:
     running, _ = idler
-    for path in ("/metrics", "/healthz", "/api/check"):
+    for path in ("/api/check", "/api/findings", "/api/probe-now", "/anything"):
         assert running.get(path, Host="evil.example").status_code == 400
-    assert running.get("/healthz", Host="localhost:1").status_code == 200
+    for path in ("/metrics", "/healthz", "/readyz"):
+        assert running.get(path, Host="evil.example").status_code == 200
+    assert running.get("/api/findings", Host="localhost:1").status_code == 401
 
 
 @pytest.mark.parametrize("token", [None, "", "Bearer", "Bearer wrong", "Basic wrong"])

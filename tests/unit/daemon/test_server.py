@@ -1,0 +1,166 @@
+"""The daemon's pages: who may call them, under which names, and what a crash looks like."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from monitor.app import Installation
+from monitor.config.schema import Listen
+from monitor.daemon import server
+from monitor.daemon.client import _report
+from monitor.daemon.hosts import host_name, known_hosts
+from monitor.daemon.run import url_of
+from monitor.daemon.scheduler import ProbeSchedule
+from monitor.daemon.server import make_server
+from monitor.errors import DavylampError
+from tests.unit.daemon.installed import (
+    FakeEngine,
+    ManualClock,
+    config_of,
+    installed,
+    schedule_of,
+)
+
+TOKEN = "token-of-this-test"  # noqa: S105
+Test = Callable[
+    [httpx.AsyncClient, ProbeSchedule, Installation, FakeEngine], Coroutine[Any, Any, Any]
+]
+
+
+def with_server(folder: Path, test: Test, **settings: Any) -> None:
+    clock = ManualClock()
+    with installed(config_of(folder, **settings), clock) as (installation, watch, engines):
+
+        async def run() -> None:
+            schedule = schedule_of(installation, watch)
+            app: Starlette = make_server(installation, schedule, TOKEN)
+            transport = httpx.ASGITransport(app=app)
+            headers = {"Authorization": f"Bearer {TOKEN}"}
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://127.0.0.1:1", headers=headers
+            ) as client:
+                await test(client, schedule, installation, engines["glm"])
+
+        asyncio.run(run())
+
+
+def test_names_under_which_it_answers(tmp_path: Path) -> None:
+    async def test(client: httpx.AsyncClient, *_: Any) -> None:
+        for host in ("davylamp.example.com:18150", "LOCALHOST", "[::1]:1", "127.0.0.1"):
+            found = await client.get("/api/findings", headers={"Host": host})
+            assert found.status_code == 200, host
+        for host in ("evil.example", "", "localhost.evil.example", "[::2]:80"):
+            found = await client.get("/api/findings", headers={"Host": host})
+            assert found.status_code == 400, host
+            for path in ("/metrics", "/healthz"):
+                assert (await client.get(path, headers={"Host": host})).status_code == 200
+
+    listen = {"host": "0.0.0.0", "hosts": ["davylamp.example.com"]}  # noqa: S104
+    with_server(tmp_path, test, listen=listen)
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [("a.b:80", "a.b"), ("[::1]:80", "::1"), ("::1", "::1"), ("A.B", "a.b"), ("", ""), ("[", "")],
+)
+def test_the_name_in_a_host_header(header: str, name: str) -> None:
+    assert host_name(header) == name
+
+
+def test_every_address_is_no_name_of_its_own() -> None:
+    assert "0.0.0.0" not in known_hosts(Listen(host="0.0.0.0"))  # noqa: S104
+    assert "10.0.0.7" in known_hosts(Listen(host="10.0.0.7"))
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:18150"),
+        ("::1", "http://[::1]:18150"),
+        ("::", "http://[::1]:18150"),
+        ("0.0.0.0", "http://127.0.0.1:18150"),  # noqa: S104
+        ("monitor.example.com", "http://monitor.example.com:18150"),
+    ],
+)
+def test_where_it_says_it_answers(host: str, url: str) -> None:
+    assert url_of(Listen(host=host)) == url
+
+
+def test_probe_now_needs_the_token_and_post(tmp_path: Path) -> None:
+    async def test(
+        client: httpx.AsyncClient, schedule: ProbeSchedule, _: Any, engine: FakeEngine
+    ) -> None:
+        body = {"target": "glm", "reason": "deploy"}
+        assert (await client.get("/api/probe-now")).status_code == 405
+        for wrong in ("", "Bearer", "Bearer other"):
+            found = await client.post("/api/probe-now", json=body, headers={"Authorization": wrong})
+            assert found.status_code == 401
+        for broken in ({}, {"target": "glm", "reason": "mood"}, {"target": "glm", "more": 1}):
+            assert (await client.post("/api/probe-now", json=broken)).status_code == 400
+        unknown = await client.post("/api/probe-now", json={"target": "other"})
+        assert unknown.status_code == 404
+        assert not engine.asked
+        assert not schedule.changes.raised("glm", ManualClock().now())
+
+    with_server(tmp_path, test)
+
+
+def test_probe_now_asks_at_the_limits_first_and_raises_the_rates(tmp_path: Path) -> None:
+    async def test(
+        client: httpx.AsyncClient,
+        schedule: ProbeSchedule,
+        installation: Installation,
+        engine: FakeEngine,
+    ) -> None:
+        body = {"target": "glm", "probes": ["canary", "boundary"], "wait": True}
+        reply = await client.post("/api/probe-now", json=body)
+        said = [json.loads(line) for line in reply.text.splitlines()]
+        steps = [line["step"]["words"].split()[0] for line in said if "step" in line]
+        assert steps == sorted(steps)
+        assert set(steps) == {"boundary", "canary"}
+        (report,) = [line["report"] for line in said if "report" in line]
+        assert report["targets"][0]["target"] == "glm"
+        assert schedule.changes.raised("glm", installation.clock.now())
+        assert installation.budget.spent_tokens("glm", "boundary") > 0
+
+    with_server(tmp_path, test)
+
+
+def test_a_pipeline_does_not_wait_and_two_at_once_are_one(tmp_path: Path) -> None:
+    async def test(
+        client: httpx.AsyncClient, schedule: ProbeSchedule, installation: Installation, _: Any
+    ) -> None:
+        body = {"target": "glm", "probes": ["canary"], "reason": "deploy"}
+        first, second = [await client.post("/api/probe-now", json=body) for _ in range(2)]
+        assert (first.status_code, second.status_code) == (202, 202)
+        assert not first.json()["already_running"]
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.wait(others)
+        assert schedule.changes.raised("glm", installation.clock.now())
+
+    with_server(tmp_path, test)
+
+
+def test_a_check_that_crashes_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crash(*_: Any) -> None:
+        msg = "text that could be an answer"
+        raise KeyError(msg)
+
+    async def test(client: httpx.AsyncClient, *_: Any) -> None:
+        reply = await client.post("/api/check", json={})
+        said = [json.loads(line) for line in reply.text.splitlines()]
+        assert said[-1]["crashed"].startswith("KeyError in crash")
+        assert "could be an answer" not in reply.text
+        with pytest.raises(DavylampError, match="crashed inside the daemon"):
+            _report(iter(reply.text.splitlines()), lambda _: None, "check")
+
+    monkeypatch.setattr(server, "run_check", crash)
+    with_server(tmp_path, test)
