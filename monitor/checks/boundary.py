@@ -85,6 +85,8 @@ def _read_as(exchange: Exchange) -> Read:
 def _refused(exchange: Exchange, side: str) -> Signal:
     if side == "over":
         return passed(CODE, exchange, "refused, as it must be")
+    if side == "band":
+        return passed(CODE, exchange, "refused at the very limit, as it may be")
     if not _surely_below(exchange):
         return skipped(CODE, exchange, f"refused, but its size is not sure {_place(exchange)}")
     return failed(CODE, exchange, "refused_early", f"refused below the limit {_place(exchange)}")

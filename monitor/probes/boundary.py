@@ -1,15 +1,16 @@
-"""boundary: prompts just under and just over every known limit, after donors have been there.
+"""boundary: prompts under, over and at every known limit, after donors have been there.
 
 What leaks at a boundary belongs to earlier ordinary requests, so donors go first, with texts that
 fill more than one page of the cache. Their two sizes also give the ruler by which the victim's
-prompt is cut to length. Sizes come from declared and discovered limits only.
+prompt is cut to length. Sizes come from declared and discovered limits only; those inside the
+smallest one find a window that nobody states. A ladder's rungs are run here, too.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -37,6 +38,7 @@ from monitor.probes.standing import (
     donor_tokens,
     largest_under,
     long_text,
+    output_tokens,
     reported_tokens,
     request,
     ruler_of,
@@ -44,16 +46,25 @@ from monitor.probes.standing import (
     template_tokens,
 )
 
+# An inside prompt shorter than this many large donors shows nothing that they do not.
+_INSIDE_OF_DONOR = 1.5
+
 
 class Params(ProbeParams):
-    """Sides of each limit to stand on, and rounds of donors and victim."""
+    """Where to stand at each limit, which parts of the smallest to stand inside, and how often.
 
-    sides: tuple[Literal["over", "under"], ...] = ("over", "under")
+    ``sides``: ``over`` must be refused, ``under`` must be read whole; ``band`` is a size that may
+    be refused or read whole, but not shortened. ``inside``: prompts of 1/n of the smallest limit,
+    once a pass, where a window that nobody states may end. ``rounds`` of donors and victim.
+    """
+
+    sides: tuple[Literal["over", "under", "band"], ...] = ("over", "under")
+    inside: tuple[Annotated[int, Field(ge=2, le=64)], ...] = Field(default=(), max_length=4)
     rounds: int = Field(default=1, ge=1, le=16)
 
 
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
-    """Return one trial for each side of each limit, smallest limit first."""
+    """Return one trial for each side of each limit, smallest limit first, then those inside."""
     if not target.limits:
         return [
             Impossible(
@@ -62,22 +73,45 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
                 reason="no limit is declared or discovered: set context_tokens",
             )
         ]
-    return [
-        _plan_side(target, limit, side, rng, stream=(number % 2 == 0) == (side == "over"))
+    limits = sorted(target.limits, key=lambda limit: limit.tokens)
+    at_limits = [
+        _plan_one(target, limit, side, rng, stream=(number % 2 == 0) == (side == "over"))
         for number in range(params.rounds)
-        for limit in sorted(target.limits, key=lambda limit: limit.tokens)
+        for limit in limits
         for side in params.sides
+    ]
+    smallest = limits[0]
+    least = _INSIDE_OF_DONOR * donor_tokens(donor_blocks(smallest.tokens)[1])
+    return at_limits + [
+        _plan_one(target, smallest, "inside", rng, stream=False, tokens=smallest.tokens // part)
+        for part in sorted(set(params.inside))
+        if smallest.tokens // part > least
     ]
 
 
-def _plan_side(
-    target: TargetView, limit: TokenLimit, side: str, rng: Random, *, stream: bool
+_PURPOSES = {
+    "over": "a prompt just over the limit of {} tokens is refused",
+    "under": "a prompt just under the limit of {} tokens is read whole",
+    "band": "a prompt at the very limit of {} tokens is refused or read whole",
+    "inside": "a prompt far below the limit of {} tokens is read whole",
+}
+
+
+def _plan_one(
+    target: TargetView,
+    limit: TokenLimit,
+    side: str,
+    rng: Random,
+    *,
+    stream: bool,
+    tokens: int | None = None,
 ) -> TrialPlan | Impossible:
     victims = target.victims() or target.tenants
     victim = rng.choice(victims)
     others = [donor for donor in target.donors() if donor.name != victim.name]
+    size = tokens or limit.tokens
     cell = stratum(
-        length=f"{side}-{limit.tokens}",
+        length=f"{side}-{size}",
         transport=transport_of(stream=stream),
         tenants="pair" if others else "one",
     )
@@ -85,23 +119,22 @@ def _plan_side(
         reason = f"a limit of {limit.tokens} tokens leaves no room for needles and filler"
         return Impossible(probe=PROBE.name, stratum=cell, reason=reason)
     donors_tokens = sum(map(donor_tokens, donor_blocks(limit.tokens)))
-    answered = limit.tokens + donors_tokens + OUTPUT_TOKENS
+    answered = size + donors_tokens + OUTPUT_TOKENS
+    may_be_refused = side in ("over", "band")
     return TrialPlan(
         probe=PROBE.name,
         shape=PROBE.shape,
         stratum=cell,
-        purpose=(
-            f"a prompt just {side} the limit of {limit.tokens} tokens is "
-            + ("refused" if side == "over" else "read whole")
-        ),
+        purpose=_PURPOSES[side].format(limit.tokens),
         price=Price(
-            refused_tokens=donors_tokens if side == "over" else answered,
+            refused_tokens=donors_tokens if may_be_refused else answered,
             answered_tokens=answered,
         ),
         budget=BudgetKind.BOUNDARY,
         arguments={
             "limit": limit,
             "side": side,
+            "tokens": size,
             "stream": stream,
             "victim": victim,
             "donor": rng.choice(others) if others else victim,
@@ -127,7 +160,7 @@ async def run(plan: TrialPlan, session: Session) -> None:
 
 async def _stand(plan: TrialPlan, session: Session, ruler: Ruler, template: int | None) -> Exchange:
     limit, side, tenant = (plan.arguments[key] for key in ("limit", "side", "victim"))
-    wanted = _wanted_tokens(limit.tokens, side, ruler, session.target)
+    wanted = _wanted_tokens(plan, ruler, session.target)
     sentences = ruler.sentences(wanted) + (side == "over")
     draft = session.open(Part.VICTIM, tenant)
     content, planted = long_text(draft, sentences, session.rng)
@@ -142,16 +175,23 @@ async def _stand(plan: TrialPlan, session: Session, ruler: Ruler, template: int 
         limit_source=limit.source,
         size_tokens=size,
         size_error_tokens=error,
-        boundary=side,
+        boundary="under" if side == "inside" else side,
         truncation_accepted=session.target.truncation_accepted,
     )
     long_request = request(content, session.target, stream=plan.arguments["stream"])
     return await draft.ask(long_request, expectation)
 
 
-def _wanted_tokens(limit: int, side: str, ruler: Ruler, target: TargetView) -> int:
-    """Return the size to aim at: outside the band, the ruler's error included."""
-    return smallest_over(limit, ruler) if side == "over" else largest_under(limit, ruler, target)
+def _wanted_tokens(plan: TrialPlan, ruler: Ruler, target: TargetView) -> int:
+    """Return the size to aim at: out of the band or in its middle, the ruler's error included."""
+    side, tokens = plan.arguments["side"], plan.arguments["tokens"]
+    if side == "over":
+        return smallest_over(tokens, ruler)
+    if side == "under":
+        return largest_under(tokens, ruler, target)
+    if side == "band":
+        return int(tokens - output_tokens(target) // 2)
+    return int(tokens - ruler.error(tokens))
 
 
 PROBE = Probe(
@@ -161,5 +201,9 @@ PROBE = Probe(
     plan=plan,
     run=run,
     at_limits=True,
-    presets={"quick": {}, "standard": {"rounds": 2}, "deep": {"rounds": 4}},
+    presets={
+        "quick": {},
+        "standard": {"rounds": 2, "inside": (2, 8)},
+        "deep": {"rounds": 4, "sides": ("over", "under", "band"), "inside": (2, 4, 8)},
+    },
 )

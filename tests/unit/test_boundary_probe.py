@@ -92,3 +92,46 @@ def test_a_measured_ruler_is_exact_for_a_linear_tokenizer(rate, overhead, few, m
 def test_counts_that_cannot_be_true_measure_nothing(points) -> None:
     assert measured_ruler(*points) is None
     assert not assumed_ruler(500).measured
+
+
+def planned(limits: tuple[int, ...], **params: object) -> list[TrialPlan]:
+    stated = tuple(TokenLimit(tokens=tokens, source="config") for tokens in limits)
+    found = PROBE.plan(replace(VIEW, limits=stated), Params(**params), Random(1))
+    return [plan for plan in found if isinstance(plan, TrialPlan)]
+
+
+def stand(plan: TrialPlan, limits: tuple[int, ...]) -> Exchange:
+    stated = tuple(TokenLimit(tokens=tokens, source="config") for tokens in limits)
+    view = replace(VIEW, limits=stated)
+    session = FakeSession(bench=Bench(), plan=plan, target=view, answer=perfect)
+    asyncio.run(PROBE.run(plan, session))
+    return session.exchanges[-1]
+
+
+def test_inside_stands_at_parts_of_the_smallest_limit_at_their_own_price() -> None:
+    limits = (65_536, 16_384)
+    inside = [p for p in planned(limits, inside=(2, 4, 8)) if p.stratum.startswith("inside-")]
+    assert [p.stratum.partition("/")[0] for p in inside] == [
+        "inside-8192",
+        "inside-4096",
+        "inside-2048",
+    ]
+    assert inside[0].price.answered_tokens > inside[1].price.answered_tokens
+    for plan in inside:
+        exchange = stand(plan, limits)
+        tokens = plan.arguments["tokens"]
+        assert 0.9 * tokens - 80 < size(exchange) <= tokens
+        assert exchange.expectation.boundary == "under"
+        assert exchange.expectation.limit_tokens == 16_384
+
+
+def test_what_a_donor_shows_already_is_not_asked_inside() -> None:
+    inside = [p.stratum for p in planned((4096,), inside=(2, 8)) if "inside" in p.stratum]
+    assert inside == ["inside-2048/c1/cold/plain/pair"]
+
+
+def test_the_band_is_where_either_answer_is_right() -> None:
+    [plan] = planned((4096,), sides=("band",))
+    exchange = stand(plan, (4096,))
+    assert 4096 - OUTPUT_TOKENS - BAND_MARGIN_TOKENS <= size(exchange) <= 4096
+    assert plan.price.refused_tokens < plan.price.answered_tokens
