@@ -16,7 +16,7 @@ from monitor.checks import CHECKS
 from monitor.clock import Clock
 from monitor.config import Config, Target, load_config, resolve_secret, validate_section
 from monitor.engines import ENGINES
-from monitor.engines.base import Discovery
+from monitor.engines.base import Discovery, Manner
 from monitor.errors import UsageError
 from monitor.findings import Findings, StoredFindings
 from monitor.http import HttpClient, origin_of
@@ -211,11 +211,18 @@ def initialise_series(
 
 
 def read_config(path: str) -> Config:
-    """Load the configuration with every plug name that exists, and check probe parameters."""
+    """Load the configuration with every plug name that exists, and check what plugs own in it."""
     config = load_config(path, engines=ENGINES, probes=PROBES)
     for target in config.targets:
         choices_of(config, target)
+        _check_engine_options(config, target)
     return config
+
+
+def _check_engine_options(config: Config, target: Target) -> None:
+    path = f"targets[{config.targets.index(target)}].engine_options"
+    options = ENGINES[target.engine].options
+    validate_section(options, target.engine_options, path, config.positions, config.file)
 
 
 def choices_of(config: Config, target: Target) -> tuple[ProbeChoice, ...]:
@@ -256,18 +263,26 @@ def golden_prompts() -> dict[str, GoldenPrompt]:
 def live_target(
     config: Config, target: Target, golden: Mapping[str, GoldenPrompt], clock: Clock
 ) -> LiveTarget:
-    """Return a target that can be asked. Raises ``ConfigError`` if a credential is missing."""
+    """Return a target that can be asked. Raises ``ConfigError`` if a credential is missing.
+
+    The configuration's engine options are taken to be checked.
+    """
     settings = config.for_target(target)
     http = HttpClient(
         origins=frozenset({origin_of(target.base_url)}),
         clock=clock,
         fixed_headers={name: resolve_secret(ref) for name, ref in target.header_refs().items()},
     )
-    options = {}
-    if target.reasoning is not None:
-        options["extra_body"] = {"reasoning_effort": target.reasoning.effort}
     engine = ENGINES[target.engine](
-        base_url=target.base_url, model=target.model, http=http, options=options
+        base_url=target.base_url,
+        model=target.model,
+        http=http,
+        options=target.engine_options,
+        manner=Manner(
+            effort=target.reasoning.effort if target.reasoning else None,
+            tag_header=target.tags.header,
+            tag_metadata=target.tags.metadata,
+        ),
     )
     view = replace(
         target_view(target, golden),
@@ -283,6 +298,7 @@ def live_target(
         },
         timeout_seconds=settings.timeout_seconds,
         tolerance=settings.tolerance,
+        untagged_share=target.tags.untagged_share,
     )
 
 
@@ -296,7 +312,7 @@ def target_view(target: Target, golden: Mapping[str, GoldenPrompt]) -> TargetVie
             for t in target.tenants
         ),
         limits=configured_limits(target),
-        lacks=frozenset(Feature(name) for name in target.lacks),
+        lacks=frozenset(Feature(name) for name in (*target.lacks, *ENGINES[target.engine].lacks)),
         gentle=target.gentle,
         golden=tuple(golden.values()),
     )

@@ -28,6 +28,9 @@ def _target(target: Target) -> Iterator[ConfigError]:
         yield _error(target, "tenants", "an empty list sends nothing", remedy)
     yield from _unique(target.tenants, "name", "tenant")
     yield from _unique(target.nodes, "url", "node")
+    if target.tags.header.lower() in {name.lower() for name in target.headers_env}:
+        problem = "the header is also one of headers_env"
+        yield _error(target.tags, "header", problem, "choose another name for the tag")
     limit, output = target.context_tokens, target.output_tokens
     if limit is not None and output is not None and output >= limit:
         problem = f"must be less than context_tokens, {limit:_}"

@@ -16,6 +16,7 @@ from monitor.config.values import (
     EnvName,
     FileName,
     Flag,
+    HeaderName,
     HeadersFromEnv,
     HttpUrl,
     IsoDate,
@@ -159,7 +160,23 @@ class Reasoning(Section):
     """How hard a reasoning model may think about a probe."""
 
     effort: Literal["none", "minimal", "low", "medium", "high"] = Field(
-        description="Sent as reasoning effort.", examples=["none"]
+        description="Sent in the words of the engine; see docs/engines.md.", examples=["none"]
+    )
+
+
+class Tags(Section):
+    """How probes are marked, so that billing and dashboards can leave them out."""
+
+    header: HeaderName = Field(
+        default="X-Davylamp-Probe", description="A request header, with the value `probe`."
+    )
+    metadata: Flag = Field(
+        default=False,
+        description="Put `davylamp: probe` into the body's `metadata`, which some servers refuse.",
+    )
+    untagged_share: Ratio = Field(
+        default=0.02,
+        description="Share of trials sent without any mark, to see that marks change nothing.",
     )
 
 
@@ -212,6 +229,9 @@ class Target(Section):
         examples=["https://gateway.example.com/v1"],
     )
     model: Text = Field(description="The model as the API calls it.", examples=["glm-5.3"])
+    engine_options: dict[str, Any] = Field(
+        default_factory=dict, description="The engine's own options; see docs/engines.md."
+    )
     tenants: tuple[Tenant, ...] = Field(
         description="Two or more let us prove that tenants are kept apart.",
         examples=["[{name: donor-a, api_key_env: DONOR_A_KEY}]"],
@@ -237,6 +257,7 @@ class Target(Section):
         description="Leave out shapes that could harm a target that serves users.",
     )
     reasoning: Reasoning | None = Field(default=None, description="For reasoning models.")
+    tags: Tags = Field(default_factory=Tags, description="How probes are marked.")
     price: PriceList | None = Field(
         default=None, description="Lets `plan` and `config check` speak in money."
     )

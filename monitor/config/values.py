@@ -175,6 +175,14 @@ def _header_map(value: object) -> dict[str, str]:
     return {key: _env_name(item) for key, item in value.items()}
 
 
+def _header_name(value: object) -> str:
+    if not isinstance(value, str) or not _HEADER.fullmatch(value):
+        raise wrong(f"{quoted(value)} is not a header name", "use letters, digits and '-'")
+    if value.lower() in FORBIDDEN_HEADERS:
+        raise wrong(f"the header {quoted(value)} is set by us", "choose another name")
+    return value
+
+
 def _schema(title: str, kind: str = "string", **more: object) -> WithJsonSchema:
     return WithJsonSchema({"type": kind, "title": title, **more})
 
@@ -208,6 +216,9 @@ Labels = Annotated[
     dict[str, str],
     BeforeValidator(_label_map),
     _schema("names", "object", additionalProperties={"type": "string"}, maxProperties=8),
+]
+HeaderName = Annotated[
+    str, BeforeValidator(_header_name), _schema("header", pattern=f"^{_HEADER.pattern}$")
 ]
 HeadersFromEnv = Annotated[
     dict[str, str],
