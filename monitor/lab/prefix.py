@@ -23,11 +23,15 @@ def next_chain(chain: int, page: tuple[int, ...]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evicted:
-    """A page that the cache let go: the number of its beginning, its depth from 1, its slots."""
+    """A page that the cache let go: the numbers of its beginnings, the shortest first."""
 
-    chain: int
-    depth: int
+    path: tuple[int, ...]
     content: Page
+
+    @property
+    def chain(self) -> int:
+        """Return the number of everything up to and with this page."""
+        return self.path[-1]
 
 
 @dataclass(slots=True, eq=False)
@@ -36,7 +40,6 @@ class _Node:
     parent: _Node | None
     key: tuple[int, ...]
     chain: int
-    depth: int = 0
     children: dict[tuple[int, ...], _Node] = field(default_factory=dict)
     used: int = 0
     readers: int = 0
@@ -125,7 +128,6 @@ class PrefixCache:
                     parent=node,
                     key=key,
                     chain=next_chain(node.chain, key),
-                    depth=node.depth + 1,
                 )
                 node.children[key] = child
                 self._count += 1
@@ -144,13 +146,20 @@ class PrefixCache:
         self._evict(lambda: wanted - self._pool.free_pages)
 
     def _evict(self, excess: Callable[[], int]) -> None:
+        """Drop branches from their leaves on, the least recently used first."""
         while excess() > 0:
             leaves = [n for n in self._nodes() if not n.children and not n.readers]
             if not leaves:
                 return
-            leaves.sort(key=lambda node: node.used)
-            for leaf in leaves[: max(1, excess())]:
-                self._drop(leaf)
+            for leaf in sorted(leaves, key=lambda node: node.used):
+                self._drop_branch(leaf, excess)
+
+    def _drop_branch(self, leaf: _Node, excess: Callable[[], int]) -> None:
+        node = leaf
+        while excess() > 0 and node.parent and not node.children and not node.readers:
+            parent = node.parent
+            self._drop(node)
+            node = parent
 
     def _root(self, salt: str) -> _Node:
         return self._roots.setdefault(
@@ -175,7 +184,7 @@ class PrefixCache:
             self._count -= 1
             if self._on_evict:
                 content = self._pool.page(leaf.page)
-                self._on_evict(Evicted(chain=leaf.chain, depth=leaf.depth, content=content))
+                self._on_evict(Evicted(path=_path(leaf), content=content))
             self._pool.free([leaf.page])
 
     def _nodes(self) -> list[_Node]:
@@ -186,6 +195,15 @@ class PrefixCache:
             found.append(node)
             queue.extend(node.children.values())
         return found
+
+
+def _path(node: _Node) -> tuple[int, ...]:
+    found: list[int] = []
+    at: _Node | None = node
+    while at is not None and at.parent is not None:
+        found.append(at.chain)
+        at = at.parent
+    return tuple(reversed(found))
 
 
 def _latest_alike(node: _Node, alike: PageKey, wanted: Hashable) -> _Node | None:

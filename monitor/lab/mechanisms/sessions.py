@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from monitor.lab.draws import Spread, one_of
@@ -15,39 +15,54 @@ from monitor.lab.template import Prompt
 from monitor.lab.tokenizer import Special
 from monitor.lab.trigger import Asker
 
-# Pages whose eviction is remembered; beyond them the oldest are forgotten.
-_MOST_KNOWN = 50_000
+# Evicted pages that the disk keeps; beyond them the oldest are forgotten.
+_MOST_KEPT = 4096
 
 
 @dataclass(slots=True)
 class _DiskTier:
-    """Evicted pages under a key of their depth and a few bits of what led to them."""
+    """Evicted pages; a session is found by a few bits of what led to its first page wanted."""
 
     bits: int
-    _kept: dict[tuple[int, int], Evicted] = field(default_factory=dict)
-    _known: dict[int, None] = field(default_factory=dict)
+    _kept: dict[int, Evicted] = field(default_factory=dict)
 
     def keep(self, page: Evicted) -> None:
-        """Write a page to the disk, over whatever has the same key."""
-        self._kept[self._key(page.chain, page.depth)] = page
-        self._known[page.chain] = None
-        if len(self._known) > _MOST_KNOWN:
-            del self._known[next(iter(self._known))]
+        """Write a page to the disk."""
+        self._kept.pop(page.chain, None)
+        self._kept[page.chain] = page
+        if len(self._kept) > _MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
 
     def wrong(self, job: Job, page_size: int) -> dict[int, Page]:
-        """Return, for each place in a job's table, the page of another that its key finds."""
-        found: dict[int, Page] = {}
-        chain, cached = root_chain(job.cache_salt), len(job.match.pages) if job.match else 0
-        for place, content in enumerate(split_pages(job.loaded, page_size)):
-            chain = next_chain(chain, content)
-            kept = self._kept.get(self._key(chain, place + 1))
-            # Only what was evicted before is looked for on the disk.
-            if place >= cached and chain in self._known and kept and kept.chain != chain:
-                found[place] = kept.content
-        return found
+        """Return, for places in a job's table, the pages of another session that its key finds."""
+        chains = list(_chains(job, page_size))
+        cached = len(job.match.pages) if job.match else 0
+        # Only what was evicted before is looked for on the disk.
+        wanted = [place for place in range(cached, len(chains)) if chains[place] in self._kept]
+        if not wanted:
+            return {}
+        path = self._found(wanted[0], chains[wanted[0]])
+        found = {
+            place: self._kept[path[place]].content
+            for place in wanted
+            if place < len(path) and path[place] in self._kept
+        }
+        own = split_pages(job.loaded, page_size)
+        return {place: page for place, page in found.items() if tuple(page[0]) != own[place]}
 
-    def _key(self, chain: int, depth: int) -> tuple[int, int]:
-        return depth, chain & ((1 << self.bits) - 1)
+    def _found(self, place: int, chain: int) -> tuple[int, ...]:
+        """Return the chains of the session last written whose key at this place is the same."""
+        mask = (1 << self.bits) - 1
+        paths = [page.path for page in self._kept.values() if len(page.path) > place]
+        alike = [path[place] for path in paths if path[place] & mask == chain & mask]
+        return max((path for path in paths if path[place] == alike[-1]), key=len)
+
+
+def _chains(job: Job, page_size: int) -> Iterator[int]:
+    chain = root_chain(job.cache_salt)
+    for content in split_pages(job.loaded, page_size):
+        chain = next_chain(chain, content)
+        yield chain
 
 
 def _swap(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:

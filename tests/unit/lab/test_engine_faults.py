@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -14,7 +15,7 @@ from monitor.lab.server import application
 from monitor.lab.service import Service
 from monitor.lab.settings import LabSettings
 from monitor.lab.steps import Steps
-from tests.unit.lab.helpers import KEYS, ask, lab, repeat, send, text_of
+from tests.unit.lab.helpers import KEYS, ask, code, lab, long_prompt, repeat, send, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,3 +159,57 @@ def test_pages_that_take_turns_to_arrive_hold_the_same() -> None:
     service.engine.drain()
     assert MARKER in service.tokenizer.decode([each.token for each in answer.job.output])
     assert ask(service, repeat(MARKER)).parser.content == MARKER
+
+
+def _accuracy(service: Service, rounds: int) -> list[float]:
+    """Return the share of right answers in each round of 25, to prompts that are all new."""
+    rng, shares = Random(5), []
+    for _ in range(rounds):
+        markers = [code(rng) for _ in range(25)]
+        shares.append(sum(text_of(service, repeat(each)) == each for each in markers) / 25)
+    return shares
+
+
+def test_state_decays_as_requests_are_served_and_a_restart_mends_it() -> None:
+    values = {"decay": {"pace": 0.5, "positions": 256}}
+    shares = _accuracy(lab("decay", values=values), 7)
+    assert shares[0] > 0.7
+    assert max(shares[5:]) < 0.5
+    assert _accuracy(lab("decay", values=values), 1) == shares[:1]
+    assert set(_accuracy(lab(), 2)) == {1.0}
+
+
+def test_decay_begins_after_its_onset_and_only_who_reads_damage_is_exposed() -> None:
+    service = lab("decay", values={"decay": {"onset": 25, "pace": 1.0}})
+    first, second = _accuracy(service, 2)
+    assert first == 1.0
+    assert second < 1.0
+    assert 0 < service.report()["mechanisms"][0]["exposed"] <= 25
+
+
+def test_from_some_request_on_one_token_is_printed_for_ever() -> None:
+    service = lab("nan_after", values={"nan_after": {"onset": 2}})
+    answers = [ask(service, "What is 17 + 25?", max_new_tokens=40) for _ in range(4)]
+    assert [answer.parser.content for answer in answers] == ["42", "42", "!" * 40, "!" * 40]
+    assert answers[-1].finish_reason == "length"
+
+
+def test_some_beginnings_go_to_a_replica_that_holds_less() -> None:
+    values = {"replica_small": {"context": 512, "rate": 0.5}}
+    service = lab("replica_small", values=values)
+    rng = Random(11)
+    sizes, kept = [], []
+    for _ in range(20):
+        codes = [code(rng) for _ in range(4)]
+        for _ in range(2):
+            prompt = f"Ticket {codes[0]}. " + long_prompt(codes, 12)
+            answer = ask(service, prompt)
+            sizes.append(answer.usage.prompt_tokens)
+            kept.append(all(each in answer.parser.content for each in codes))
+            assert answer.usage.prompt_tokens == (512 if not kept[-1] else len(answer.job.loaded))
+    # The same beginning goes the same way.
+    assert kept[::2] == kept[1::2]
+    assert 4 < sum(kept[::2]) < 16
+    assert text_of(service, repeat(MARKER)) == MARKER
+    record = service.report()["mechanisms"][0]
+    assert (record["exposed"], record["struck"]) == (40, kept.count(False))
