@@ -25,7 +25,7 @@ _NONCE_TOKENS = 24
 
 
 class Params(ProbeParams):
-    """Which suites, and how many prompts of them a pass asks (0 means all)."""
+    """Which suites (empty means all), and how many prompts of them a pass asks (0 means all)."""
 
     suites: tuple[str, ...] = ()
     count: int = Field(default=8, ge=0, le=2000)

@@ -40,5 +40,5 @@ def _shown(value: object) -> str:
     if value == "":
         return ""
     if isinstance(value, tuple):
-        return ", ".join(f"`{each}`" for each in value) or "all"
+        return ", ".join(f"`{each}`" for each in value) or "empty"
     return f"`{value}`"
