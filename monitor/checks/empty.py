@@ -9,6 +9,7 @@ from monitor.checks.base import (
     Needs,
     could_not_judge,
     failed,
+    meant_to_be_cut,
     only_reasoned,
     passed,
     skipped,
@@ -29,14 +30,14 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [skipped(CODE, exchange, "no whole answer to judge")]
     if response.text.strip() or response.tool_calls:
         return [passed(CODE, exchange, "there is an answer")]
+    if only_reasoned(response) and not meant_to_be_cut(exchange):
+        return [could_not_judge(CODE, exchange, "reasoning used up the output tokens")]
     if (
         response.finish_reason == "length"
         and exchange.request.tools
         and response.usage.output_tokens != 0
     ):
         return [skipped(CODE, exchange, "a call was cut by the allowed tokens")]
-    if only_reasoned(response):
-        return [could_not_judge(CODE, exchange, "reasoning used up the output tokens")]
     tokens = response.usage.output_tokens
     return [failed(CODE, exchange, "empty", f"an empty answer on a 200 ({tokens} tokens reported)")]
 

@@ -1,18 +1,20 @@
 """abort: break a long request off, in prefill or in decode, and ask others at once.
 
 What the broken-off request leaves behind is full of planted markers, so whoever is given its pages
-before they are clean shows whose they were.
+before they are clean shows whose they were. A prompt over a small limit is broken off by the target
+itself: others are asked right after its refusal, too.
 """
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from random import Random
 from typing import Literal
 
 from pydantic import Field
 
-from monitor.longtext import filler
+from monitor.longtext import SENTENCES, filler
 from monitor.model import Exchange, Expectation, HangUp, Message, Part, Request
 from monitor.probes.asking import (
     ROWS,
@@ -23,6 +25,7 @@ from monitor.probes.asking import (
     output_tokens,
 )
 from monitor.probes.base import (
+    BudgetKind,
     Draft,
     Feature,
     Impossible,
@@ -32,13 +35,28 @@ from monitor.probes.base import (
     Session,
     TargetView,
     TenantView,
+    TokenLimit,
     TrialPlan,
     stratum,
     transport_of,
 )
+from monitor.probes.standing import OUTPUT_TOKENS as LONG_OUTPUT_TOKENS
+from monitor.probes.standing import (
+    SMALLEST_LIMIT_TOKENS,
+    donate,
+    donor_blocks,
+    donor_tokens,
+    long_text,
+    reported_tokens,
+    request,
+    ruler_of,
+    smallest_over,
+)
 from monitor.tasks import ask_to_repeat, lookup
 
-Phase = Literal["prefill", "decode"]
+Phase = Literal["prefill", "decode", "over"]
+# Passing a larger limit just for what comes after it is too dear: the boundary probe passes it.
+SMALL_LIMIT_TOKENS = 16_384
 # Where in the time to the first token a prefill is broken off.
 SHARE_OF_PREFILL = 0.5
 # In a whole answer that is not streamed the prefill ends somewhere before this share.
@@ -54,20 +72,56 @@ _SENTENCES_A_MARKER = 8
 
 
 class Params(ProbeParams):
-    """Where to break off, how often, and how long the broken-off prompt is (in sentences)."""
+    """Where to break off, how often, and how long the broken-off prompt is (in sentences).
 
-    phases: tuple[Literal["prefill", "decode"], ...] = Field(
-        default=("prefill", "decode"), min_length=1
-    )
+    ``over`` passes the smallest known limit once, if that is at most 16,384 tokens.
+    """
+
+    phases: tuple[Phase, ...] = Field(default=("prefill", "decode"), min_length=1)
     rounds: int = Field(default=1, ge=1, le=32)
     sentences: int = Field(default=96, ge=8, le=8000)
 
 
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
-    """Return one trial a phase; decode cannot be broken off where nothing streams."""
+    """Return one trial a phase; decode cannot be broken off where nothing streams.
+
+    Where no limit is small enough, ``over`` is left to the probe of boundaries.
+    """
     pairs = [(d, v) for d in target.donors() for v in target.victims() if d.name != v.name]
     donor, victim = rng.choice(pairs) if pairs else (target.tenants[0], target.tenants[0])
-    return [_plan(target, params, phase, donor, victim) for phase in params.phases]
+    plans = [
+        _plan(target, params, phase, donor, victim) for phase in params.phases if phase != "over"
+    ]
+    limit = min((limit.tokens for limit in target.limits), default=0)
+    if "over" in params.phases and SMALLEST_LIMIT_TOKENS <= limit <= SMALL_LIMIT_TOKENS:
+        plans.append(_plan_over(target, donor, victim))
+    if plans:
+        return plans
+    reason = f"no limit from {SMALLEST_LIMIT_TOKENS} to {SMALL_LIMIT_TOKENS} tokens is known"
+    return [Impossible(probe=PROBE.name, stratum=stratum(length="over"), reason=reason)]
+
+
+def _plan_over(target: TargetView, donor: TenantView, victim: TenantView) -> TrialPlan:
+    limit = min(target.limits, key=lambda limit: limit.tokens)
+    around = sum(map(donor_tokens, donor_blocks(limit.tokens))) + 2 * _after_tokens()
+    return TrialPlan(
+        probe=PROBE.name,
+        shape=PROBE.shape,
+        stratum=stratum(
+            length=f"over-{limit.tokens}",
+            concurrency=2,
+            tenants="pair" if donor.name != victim.name else "one",
+        ),
+        purpose=(
+            f"what is asked after a prompt over the limit of {limit.tokens} tokens has none of it"
+        ),
+        price=Price(
+            refused_tokens=around, answered_tokens=around + limit.tokens + LONG_OUTPUT_TOKENS
+        ),
+        budget=BudgetKind.BOUNDARY,
+        gentle=False,
+        arguments={"phase": "over", "donor": donor, "victim": victim, "limit": limit},
+    )
 
 
 def _plan(
@@ -106,16 +160,22 @@ def _long_tokens(sentences: int) -> int:
 
 def _round_tokens(sentences: int) -> int:
     """Return the price of one request that is broken off, and of the two right after it."""
+    return _long_tokens(sentences) + 2 * _after_tokens()
+
+
+def _after_tokens() -> int:
     task = lookup(Random(0), (SAMPLE_CODE,) * ROWS)
-    after = expected_tokens(ask_to_repeat(SAMPLE_CODE, task.question))
-    return _long_tokens(sentences) + 2 * after
+    return expected_tokens(ask_to_repeat(SAMPLE_CODE, task.question))
 
 
 async def run(plan: TrialPlan, session: Session) -> None:
     """Measure a prefill if one is to be broken off; then break off and ask, round by round."""
-    donor, victim, params, phase = (
-        plan.arguments[key] for key in ("donor", "victim", "params", "phase")
-    )
+    donor, victim, phase = (plan.arguments[key] for key in ("donor", "victim", "phase"))
+    if phase == "over":
+        await _pass_limit(session, donor, plan.arguments["limit"])
+        await _ask_others(session, victim, donor)
+        return
+    params = plan.arguments["params"]
     if phase == "decode":
         hang_up = HangUp(after_chunks=CHUNKS)
     else:
@@ -124,7 +184,36 @@ async def run(plan: TrialPlan, session: Session) -> None:
         draft = session.open(Part.DONOR, donor)
         stream = phase == "decode"
         await _ask_long(draft, session, params.sentences, stream=stream, hang_up=hang_up)
-        await asyncio.gather(*(_ask_after(tenant, session) for tenant in (victim, donor)))
+        await _ask_others(session, victim, donor)
+
+
+async def _pass_limit(session: Session, tenant: TenantView, limit: TokenLimit) -> None:
+    """Send a prompt over the limit, measured by two ordinary ones; it is to be refused."""
+    sizes = donor_blocks(limit.tokens)
+    points = [
+        (blocks * len(SENTENCES), reported_tokens(await donate(tenant, session, blocks)))
+        for blocks in sizes
+    ]
+    ruler = ruler_of(points)
+    wanted = smallest_over(limit.tokens, ruler)
+    sentences = ruler.sentences(wanted) + 1
+    draft = session.open(Part.DONOR, tenant)
+    content, planted = long_text(draft, sentences, session.rng)
+    expectation = replace(
+        planted,
+        limit_tokens=limit.tokens,
+        limit_source=limit.source,
+        size_tokens=ruler.tokens(sentences),
+        size_error_tokens=ruler.error(wanted),
+        boundary="over",
+        truncation_accepted=session.target.truncation_accepted,
+    )
+    await draft.ask(request(content, session.target), expectation)
+
+
+async def _ask_others(session: Session, *tenants: TenantView) -> None:
+    """Ask every tenant something ordinary, all at once."""
+    await asyncio.gather(*(_ask_after(tenant, session) for tenant in tenants))
 
 
 async def _measure(session: Session, tenant: TenantView, sentences: int) -> float:
@@ -161,13 +250,13 @@ async def _ask_long(
         job=_LONG_JOB if decode else "",
     )
     allowed = output_tokens(session.target) + (_LONG_JOB_TOKENS if decode else 0)
-    request = Request(
+    asked = Request(
         messages=(Message(role="user", content=content),),
         max_output_tokens=allowed,
         stream=stream,
         hang_up=hang_up,
     )
-    return await draft.ask(request, Expectation(nonce=nonce))
+    return await draft.ask(asked, Expectation(nonce=nonce))
 
 
 def _content(sentences: int, codes: list[str], salt: int, job: str = "") -> str:
@@ -192,7 +281,7 @@ PROBE = Probe(
     run=run,
     presets={
         "quick": {"sentences": 48},
-        "standard": {"rounds": 2},
-        "deep": {"rounds": 6, "sentences": 384},
+        "standard": {"phases": ("prefill", "decode", "over"), "rounds": 2},
+        "deep": {"phases": ("prefill", "decode", "over"), "rounds": 6, "sentences": 384},
     },
 )

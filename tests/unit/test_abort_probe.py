@@ -8,9 +8,17 @@ from random import Random
 
 import pytest
 
-from monitor.model import Exchange, FailureKind, Outcome, Part, Timing, VerdictClass
+from monitor.model import Exchange, Failure, FailureKind, Outcome, Part, Timing, VerdictClass
 from monitor.probes.abort import ASSUMED_SECONDS, LEAST_SECONDS, PROBE, prefill_seconds
-from monitor.probes.base import Feature, Impossible, TargetView, TenantView, TrialPlan
+from monitor.probes.base import (
+    BudgetKind,
+    Feature,
+    Impossible,
+    TargetView,
+    TenantView,
+    TokenLimit,
+    TrialPlan,
+)
 from tests.builders import NOW, Bench, an_exchange
 from tests.fakes.session import FakeSession, perfect
 
@@ -112,6 +120,39 @@ def test_without_streams_only_a_prefill_can_be_broken_off() -> None:
     assert isinstance(prefill, TrialPlan)
     assert isinstance(decode, Impossible)
     assert "streaming" in decode.reason
+
+
+SMALL = TokenLimit(tokens=4096, source="v1_models.max_model_len")
+
+
+def test_a_prompt_over_a_small_limit_is_refused_and_others_are_asked_after_it() -> None:
+    view = replace(VIEW, limits=(SMALL, TokenLimit(tokens=100_000, source="config")))
+
+    def limited(asked, expectation):
+        if not expectation.boundary:
+            return perfect(asked, expectation)
+        refused = Failure(kind=FailureKind.REFUSED, detail="too long", code=400)
+        exchange = an_exchange("", None, index=2, part=Part.DONOR, failure=refused, http_status=400)
+        return replace(exchange, request=asked, expectation=expectation)
+
+    [plan] = planned(view, phases=["over"])
+    assert plan.budget is BudgetKind.BOUNDARY
+    assert plan.price.answered_tokens - plan.price.refused_tokens > 4096
+    bench, exchanges = ran(plan, limited)
+    assert [e.part.value for e in exchanges] == ["donor"] * 3 + ["victim"] * 2
+    over = exchanges[2]
+    assert over.refused
+    assert over.expectation.size_tokens - over.expectation.size_error_tokens > 4096
+    assert {e.tenant for e in exchanges[3:]} == {"tenant-a", "tenant-b"}
+    assert bench.judge(*exchanges).outcome is Outcome.GOOD
+
+
+def test_a_large_limit_is_left_to_the_probe_of_boundaries() -> None:
+    view = replace(VIEW, limits=(TokenLimit(tokens=100_000, source="config"),))
+    phases = [plan.arguments["phase"] for plan in planned(view, phases=["prefill", "over"])]
+    assert phases == ["prefill"]
+    [impossible] = planned(view, phases=["over"])
+    assert isinstance(impossible, Impossible)
 
 
 def _first_paper(exchange: Exchange) -> str:

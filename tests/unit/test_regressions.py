@@ -234,6 +234,20 @@ def test_d05_a_cut_call_that_says_length_is_what_was_asked_for() -> None:
         assert Bench().judge(replace(exchange, request=asked)).outcome is Outcome.GOOD
 
 
+def test_a_call_that_reasoning_left_no_tokens_for_could_not_be_judged() -> None:
+    tool = Tool(name="get_weather", description="The weather.", parameters="{}")
+    exchange = an_exchange(
+        "Get the weather in Paris.",
+        "",
+        response={"finish_reason": "length", "reasoning_text": "The user wants"},
+        usage={"output_tokens": 64},
+        tool="get_weather",
+    )
+    asked = replace(exchange.request, tools=(tool,))
+    verdict = Bench().judge(replace(exchange, request=asked))
+    assert verdict.outcome is Outcome.INVALID
+
+
 def test_d05_arguments_that_the_model_itself_left_open_are_tolerated() -> None:
     exchange = an_exchange(
         "weather in Paris?",
