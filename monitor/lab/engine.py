@@ -167,7 +167,7 @@ class Engine:
         hopeless: list[Job] = []
         while self.waiting and self._under_way < self.settings.max_batch:
             job = self._at = self.waiting[0]
-            if not job.cancelled and not self._prefilled(job):
+            if not job.cancelled and not (self._answers_fit(job) and self._prefilled(job)):
                 if self._under_way:
                     break
                 job.failed = True
@@ -180,6 +180,22 @@ class Engine:
     @property
     def _under_way(self) -> int:
         return len(self.running) + len(self.arriving)
+
+    def _answers_fit(self, job: Job) -> bool:
+        """Return whether all answers under way can grow to their limits beside this one's."""
+        others = [*self.running, *self.arriving]
+        free = self.decode_pool.free_pages
+        if not self.disaggregated:
+            held = sum(len(other.match.pages) for other in others if other.match)
+            free += max(0, self.cache.evictable_pages - held)
+        to_come = sum(self._pages_to_come(other) for other in (*others, job))
+        return not others or to_come <= free
+
+    def _pages_to_come(self, job: Job) -> int:
+        if job.pages_released:
+            return 0
+        most = -(-(job.length + job.max_new_tokens) // self.settings.page_size)
+        return max(0, most - len(job.table or job.prefill_table))
 
     def _prefilled(self, job: Job) -> bool:
         try:
