@@ -141,6 +141,9 @@ def _claim(done: Done, exchange: Exchange, verdict: ExchangeVerdict, truth: Trut
     known = [truth.foreign[each] for each in ids if each in truth.foreign]
     writers = sorted({tenant for tenants in known for tenant in tenants})
     owner = _owner(done.verdict.signals, exchange.index, verdict.verdict_class)
+    # Words that the same tenant sent are no LEAK, whoever sent them too.
+    leak = verdict.verdict_class is VerdictClass.LEAK
+    others = [tenant for tenant in writers if tenant != exchange.tenant]
     return ClaimReport(
         verdict_class=verdict.verdict_class.label,
         probe=done.trial.probe,
@@ -148,7 +151,7 @@ def _claim(done: Done, exchange: Exchange, verdict: ExchangeVerdict, truth: Trut
         tenant=exchange.tenant,
         owner_tenant=owner,
         writers=writers,
-        foreign=bool(known),
+        foreign=bool(others) if leak else bool(known),
         right_owner=None if owner is None else owner in writers,
     )
 

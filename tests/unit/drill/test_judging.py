@@ -130,6 +130,7 @@ def test_exceeded_again_after_it_recovered_counts_from_the_second_time() -> None
         (VerdictClass.LEAK, _foreign("other_tenant", "tenant-a"), ("tenant-a",), (True, True)),
         (VerdictClass.LEAK, _foreign("other_tenant", "tenant-a"), ("tenant-c",), (True, False)),
         (VerdictClass.LEAK, _foreign("other_tenant", "tenant-a"), None, (False, False)),
+        (VerdictClass.LEAK, _foreign("other_tenant", "tenant-a"), ("tenant-b",), (False, False)),
         (VerdictClass.CROSSED, _foreign("same_tenant", "tenant-b"), ("tenant-b",), (True, True)),
         (
             VerdictClass.CROSSED,
@@ -138,7 +139,7 @@ def test_exceeded_again_after_it_recovered_counts_from_the_second_time() -> None
             (True, None),
         ),
     ],
-    ids=["right owner", "wrong owner", "false", "crossed", "nobody named"],
+    ids=["right owner", "wrong owner", "false", "its own tenant's", "crossed", "nobody named"],
 )
 def test_claims_are_held_against_the_truth(
     worst: VerdictClass,
