@@ -40,7 +40,7 @@ def verify(
         int,
         typer.Option(
             min=1,
-            max=1000,
+            max=100,
             help="Ask each size so often: 5 times show a fault of 50 % with 95 %, 29 one of 10 %.",
         ),
     ] = 1,

@@ -23,7 +23,7 @@ from monitor.context.sizes import (
     search_of,
     smallest,
 )
-from monitor.detect.ladder import Next, Read, Rung, Search, most_rungs, next_size
+from monitor.detect.ladder import Next, Read, Rung, Search, next_size
 from monitor.errors import UsageError
 from monitor.longtext import SENTENCES
 from monitor.model import Exchange, Part, Trial, VerdictClass
@@ -175,9 +175,8 @@ class _Climber:
         """Send rungs until the ladder is as fine as was asked, or something stops it."""
         if not await self._find_base():
             return
-        for _ in range(most_rungs(self.search, self._rungs()[0].size)):
-            wanted = next_size(self.search, self._rungs())
-            if wanted is None or not await self._ask(wanted):
+        while (wanted := next_size(self.search, self._rungs())) is not None:
+            if not await self._ask(wanted):
                 return
 
     def ladder(self) -> Ladder:
@@ -195,6 +194,7 @@ class _Climber:
             stopped=self.stopped,
             spent=self.spent,
             left=self._left(),
+            measured=self.ruler.measured,
         )
 
     async def _find_base(self) -> bool:

@@ -90,6 +90,7 @@ class Ladder:
     stopped: str
     spent: int
     left: int
+    measured: bool
 
     @property
     def goal(self) -> int:
@@ -220,6 +221,8 @@ def _notes(ladder: Ladder) -> list[str]:
         f"each size was asked {often}: a fault that strikes fewer than "
         f"{seen_rate(repeats, _MISS):.0%} of such prompts may be missed"
     )
+    if not ladder.measured:
+        notes.append("sizes are assumed, not measured: no token counts that can be true came back")
     if not ladder.search.shared:
         notes.append("every prompt was cold: no beginning was shared")
     return notes

@@ -92,6 +92,7 @@ class Cost:
 
 def cost_of(search: Search, view: TargetView, base: int) -> Cost:
     """Return what a ladder can cost, by climbing it against limits all over the range."""
+    once = replace(search, repeats=1)
     donor = donor_tokens(SMALL_DONOR_BLOCKS)
     top = max(search.candidates, default=base)
     ratio = (top / base) ** (1 / _THRESHOLDS)
@@ -101,8 +102,10 @@ def cost_of(search: Search, view: TargetView, base: int) -> Cost:
         return donor + (size + output_tokens(view) if answered else 0)
 
     def climbed(cut: float, *, refused: bool) -> int:
-        sizes = simulate(search, base, cut)
-        return sum(rung(size, answered=size <= cut or not refused) for size in sizes)
+        sizes = simulate(once, base, cut)
+        return search.repeats * sum(
+            rung(size, answered=size <= cut or not refused) for size in sizes
+        )
 
     return Cost(
         least=climbed(top, refused=True),
@@ -112,8 +115,8 @@ def cost_of(search: Search, view: TargetView, base: int) -> Cost:
 
 
 def simulate(search: Search, base: int, cut: float) -> list[int]:
-    """Return the sizes a ladder asks of a target that reads up to ``cut`` tokens whole."""
-    rungs = [Rung(size=base, read=Read.VERIFIED)] * search.repeats
+    """Return the sizes a ladder asks, each once, of a target that reads up to ``cut`` tokens."""
+    rungs = [Rung(size=base, read=Read.VERIFIED)]
     for _ in range(most_rungs(search, base)):
         wanted = next_size(search, rungs)
         if wanted is None:

@@ -56,7 +56,7 @@ class ContextRequest(BaseModel):
 
     target: str
     resolution: float = Field(default=0.01, ge=0.0001, le=0.5)
-    repeats: int = Field(default=1, ge=1, le=1000)
+    repeats: int = Field(default=1, ge=1, le=100)
     max_tokens: int | None = Field(default=None, ge=1)
     thorough: bool = False
     yes: bool = False

@@ -349,6 +349,28 @@ def test_each_size_is_asked_as_often_as_was_wanted() -> None:
     assert any("asked 3 times" in note for note in report.notes)
 
 
+def test_without_token_counts_sizes_are_assumed_and_say_so() -> None:
+    inner = engine(whole(4096))._script
+
+    def uncounted(request: Request) -> Reply:
+        reply = inner(request)
+        assert reply.response is not None
+        return replace(reply, response=replace(reply.response, usage=Usage()))
+
+    report = Climbed(ScriptedEngine(uncounted)).report()
+    assert report.verified_error_tokens > 0.2 * report.verified_tokens
+    assert any("assumed, not measured" in note for note in report.notes)
+
+
+def test_the_price_holds_for_cuts_everywhere_and_grows_with_repeats() -> None:
+    for window in (500, 1100, 1900, 2600, 3700):
+        report = Climbed(engine(cut_front(window))).report()
+        # A base that is not even read whole costs a little more than the plan.
+        assert report.spent_tokens <= 1.25 * report.estimate.most_tokens
+    thrice = Climbed(engine(whole(4096)), asked={"repeats": 3}).report()
+    assert thrice.spent_tokens <= thrice.estimate.most_tokens == 3 * report.estimate.most_tokens
+
+
 def test_a_ladder_and_its_rungs_are_kept() -> None:
     climbed = Climbed(engine(replaced(2662)))
     report = climbed.report()
