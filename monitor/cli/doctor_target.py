@@ -11,9 +11,11 @@ import ssl
 from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
 from itertools import combinations
+from typing import Any
 
 from monitor.cli.doctor_line import Line, Surroundings, fail, no_answer, ok, unknown, warn
 from monitor.config import SecretRef, Target, Tenant, resolve_secret
+from monitor.engines import ENGINES
 from monitor.errors import ConfigError
 from monitor.http import RawReply, origin_of
 
@@ -110,7 +112,7 @@ def read_secret(around: Surroundings, ref: SecretRef | None) -> str | ConfigErro
 
 async def models_without_key(around: Surroundings, target: Target) -> RawReply:
     """Ask for the models as a stranger would: tells the time, and whether keys are looked at."""
-    return await around.get(f"{target.base_url}/models")
+    return await around.get(_listing(target))
 
 
 async def check_key(
@@ -128,7 +130,7 @@ async def check_key(
         reply = open_reply
     else:
         headers = {"Authorization": f"Bearer {secret}"}
-        reply = await around.get(f"{target.base_url}/models", headers)
+        reply = await around.get(_listing(target), headers)
     if reply.status in (401, 403):
         problem = "a key is wanted" if secret is None else f"refused with {reply.status}"
         return fail(what, problem, _key_remedy(tenant))
@@ -143,6 +145,10 @@ async def check_key(
     return _model_listed(what, target, reply)
 
 
+def _listing(target: Target) -> str:
+    return ENGINES[target.engine].listing(target.base_url, target.model)
+
+
 def _key_remedy(tenant: Tenant) -> str:
     ref = tenant.credential
     return "add api_key_env or api_key_file" if ref is None else f"put a valid key into {ref}"
@@ -150,13 +156,20 @@ def _key_remedy(tenant: Tenant) -> str:
 
 def _model_listed(what: str, target: Target, reply: RawReply) -> Line:
     try:
-        listed = {str(entry["id"]) for entry in json.loads(reply.body)["data"]}
+        listed = _listed(json.loads(reply.body))
     except (ValueError, KeyError, TypeError, RecursionError):
         return unknown(what, "/models does not answer with a list of models", "check base_url")
     if target.model not in listed:
         said = f"accepted, but '{target.model}' is not among the {len(listed)} models listed"
         return warn(what, said, "check model; an alias may be unlisted and work all the same")
     return ok(what, "accepted" if target.tenants else "open")
+
+
+def _listed(document: dict[str, Any]) -> set[str]:
+    """Return the models of a list in OpenAI's shape, or in that of Cloudflare's catalogue."""
+    if "data" in document:
+        return {str(entry["id"]) for entry in document["data"]}
+    return {str(entry["name"]) for entry in document["result"]}
 
 
 def check_headers(around: Surroundings, target: Target) -> list[Line]:

@@ -12,6 +12,7 @@ from monitor.config import Config, Target
 from monitor.config.known import Known
 from monitor.config.load import parse_config
 from monitor.config.proofs import impossible_proofs
+from monitor.engines import engine_at
 from monitor.engines.base import Discovery, Limit
 from monitor.errors import UsageError
 from monitor.http import origin_of
@@ -53,7 +54,7 @@ async def init_from(
     if not models:
         message = _nothing_there(url, found)
         raise UsageError(message)
-    text = propose(url, key_env, models)
+    text = propose(url, key_env, models, engine=engine_at(url))
     config = parse_config(text, path, Known(engines=engines, probes=probes))
     write_new(path, text, force=force)
     lines = [*_found_lines(url, found, left_out), f"wrote {path}"]

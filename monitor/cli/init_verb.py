@@ -17,9 +17,8 @@ from monitor.cli.init import init_from
 from monitor.cli.options import DEFAULT_CONFIG, JsonOption
 from monitor.clock import SystemClock
 from monitor.config import Config, Target
-from monitor.engines import ENGINES
+from monitor.engines import ENGINES, engine_at
 from monitor.engines.base import Discovery
-from monitor.engines.discovery import discover
 from monitor.http import HttpClient, origin_of
 from monitor.probes import PROBES
 
@@ -70,7 +69,8 @@ def init(
 
 async def _ask(url: str, key: str | None) -> Discovery:
     http = HttpClient(origins=frozenset({origin_of(url)}), clock=SystemClock())
+    engine = ENGINES[engine_at(url)](base_url=url, model="", http=http)
     try:
-        return await discover(http, base_url=url.rstrip("/"), model="", credential=key)
+        return await engine.discover(credential=key)
     finally:
-        await http.aclose()
+        await engine.aclose()

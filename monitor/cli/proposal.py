@@ -14,9 +14,11 @@ MAX_NAME = 200
 _NOT_LABEL = re.compile(r"[^A-Za-z0-9]+")
 
 
-def propose(url: str, key_env: str | None, models: Sequence[DiscoveredModel]) -> str:
+def propose(
+    url: str, key_env: str | None, models: Sequence[DiscoveredModel], *, engine: str = "openai"
+) -> str:
     """Return the text of a configuration with one target for each of the first models."""
-    return "\n".join([*_head(url), *_targets(url, key_env, models)]) + "\n"
+    return "\n".join([*_head(url), *_targets(engine, url, key_env, models)]) + "\n"
 
 
 def usable_models(found: Discovery) -> tuple[list[DiscoveredModel], int]:
@@ -40,17 +42,19 @@ def _head(url: str) -> Iterator[str]:
     yield "targets:"
 
 
-def _targets(url: str, key_env: str | None, models: Sequence[DiscoveredModel]) -> Iterator[str]:
+def _targets(
+    engine: str, url: str, key_env: str | None, models: Sequence[DiscoveredModel]
+) -> Iterator[str]:
     taken: set[str] = set()
     for model in models:
         name = _free_name(model.id, taken)
         taken.add(name)
-        yield from _target(name, model, url, key_env)
+        yield f"  - name: {json.dumps(name)}"
+        yield f"    engine: {engine}"
+        yield from _target(model, url, key_env)
 
 
-def _target(name: str, model: DiscoveredModel, url: str, key_env: str | None) -> Iterator[str]:
-    yield f"  - name: {json.dumps(name)}"
-    yield "    engine: openai"
+def _target(model: DiscoveredModel, url: str, key_env: str | None) -> Iterator[str]:
     yield f"    base_url: {json.dumps(url)}"
     yield f"    model: {json.dumps(model.id, ensure_ascii=False)}"
     yield from _limits(model.limits)

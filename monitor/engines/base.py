@@ -77,6 +77,11 @@ class Engine(Protocol):
         """Close every connection."""
 
 
+def models_page(base_url: str, _model: str) -> str:
+    """Return where nearly every API lists its models."""
+    return f"{base_url}/models"
+
+
 TAG_VALUE = "probe"
 
 
@@ -112,12 +117,15 @@ class Manner:
 class EngineKind:
     """One entry of the registry: what its options may be, and how to make one.
 
-    ``lacks`` are the features that its dialect has no words for.
+    ``lacks`` are the features that its dialect has no words for. ``hosts`` are those of the
+    service that speaks it. ``listing`` gives, for a base URL and a model, where models are listed.
     """
 
     options: type[BaseModel]
     build: Callable[..., Engine]
     lacks: tuple[str, ...] = ()
+    hosts: frozenset[str] = frozenset()
+    listing: Callable[[str, str], str] = models_page
 
     def __call__(
         self,

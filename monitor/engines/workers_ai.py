@@ -31,7 +31,7 @@ from monitor.engines.openai_request import (
 from monitor.engines.openai_stream import StreamReader
 from monitor.engines.reasoning import reasoning_fields, set_reasoning_apart
 from monitor.engines.refusals import classify_error_in_200
-from monitor.engines.workers_ai_catalogue import discover
+from monitor.engines.workers_ai_catalogue import account_of, discover
 from monitor.http import HttpClient
 from monitor.model import Request, Response
 
@@ -66,12 +66,11 @@ class WorkersAiEngine:
         self._model = model
         self._options = options or WorkersAiOptions()
         self._manner = manner or Manner()
-        base_url = base_url.rstrip("/")
-        self._account = base_url.removesuffix("/v1").removesuffix("/run")
-        runs = base_url.endswith("/run")
+        self._account = account_of(base_url)
+        runs = base_url.rstrip("/").endswith("/run")
         self._native = runs if self._options.api == "by_url" else self._options.api == "native"
         self._openai = OpenAIEngine(
-            base_url=f"{self._account}/v1" if runs else base_url,
+            base_url=f"{self._account}/v1",
             model=model,
             http=http,
             options=self._options,

@@ -17,16 +17,28 @@ _PAGE = 100
 _SOURCE = "models_search.context_window"
 
 
+def account_of(base_url: str) -> str:
+    """Return the root of an account's AI, or of a gateway's path to it, given either base URL."""
+    return base_url.rstrip("/").removesuffix("/v1").removesuffix("/run")
+
+
+def catalogue_page(base_url: str, model: str) -> str:
+    """Return where ``model`` is looked up, or all language models if it is empty."""
+    query: dict[str, object] = {"per_page": _PAGE}
+    query |= {"search": model.rsplit("/", 1)[-1]} if model else {"task": "Text Generation"}
+    return f"{account_of(base_url)}/models/search?{urlencode(query)}"
+
+
 async def discover(
     http: HttpClient, *, account: str, model: str, credential: str | None
 ) -> Discovery:
     """Search the catalogue of ``account`` for ``model``, or list its language models if empty."""
-    query: dict[str, object] = {"per_page": _PAGE}
-    query |= {"search": model.rsplit("/", 1)[-1]} if model else {"task": "Text Generation"}
-    url = f"{account}/models/search?{urlencode(query)}"
     try:
         document = await fetch_json(
-            http, url, credential=credential, timeout_seconds=_TIMEOUT_SECONDS
+            http,
+            catalogue_page(account, model),
+            credential=credential,
+            timeout_seconds=_TIMEOUT_SECONDS,
         )
     except Refused as refused:
         return Discovery(engine=ENGINE, notes=(f"/models/search: {refused.why}",))
