@@ -67,9 +67,19 @@ licences: install ## List the licences of everything installed; refuse what Apac
 audit: install ## Known vulnerabilities of the pinned dependencies, where the data can be reached
 	$(BIN)/python scripts/audit.py
 
+.PHONY: rules-test
+rules-test: ## Check the alert rules and run their tests (needs promtool: apt-get install prometheus)
+	@command -v promtool >/dev/null || { echo "promtool is missing: apt-get install prometheus" >&2; exit 2; }
+	promtool check rules alerts/rules/*.yml
+	promtool test rules alerts/tests/*.yml
+
 .PHONY: bench-canaries
 bench-canaries: install ## False LEAKs and scanning speed against the number of live markers
 	$(BIN)/python -m tests.bench.canaries
+
+.PHONY: bench-schedule
+bench-schedule: install ## Schedule lag of 200 exchanges at once, and the memory of 1,000 idle targets
+	$(BIN)/python -m tests.bench.schedule
 
 .PHONY: faults-table
 faults-table: install ## Measure the README's table: what status codes saw and what Davylamp said
