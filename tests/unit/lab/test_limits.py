@@ -6,7 +6,7 @@ import pytest
 
 from monitor.lab.service import RefusedError, Service
 from monitor.lab.settings import Mode
-from tests.unit.lab.helpers import ask, lab
+from tests.unit.lab.helpers import FILLER, ask, finish, lab, send
 
 POOL = {"lab": {"prefill_share": 0.5}}
 # <|begin|> <|user|> ... <|end|> <|assistant|>
@@ -51,3 +51,12 @@ def test_the_door_counts_what_was_asked_for() -> None:
     assert ask(service, _words(924), max_new_tokens=100).usage.prompt_tokens == 924
     message = _message(service, 925, max_new_tokens=100)
     assert message.startswith("Requested token count exceeds the model's maximum context length")
+
+
+def test_no_answer_is_cut_because_others_took_the_room() -> None:
+    service = lab(context_tokens=512)
+    prompts = [f"Logbook {number}. {FILLER} Count from 1 to 60 in digits." for number in range(24)]
+    answers = [send(service, prompt, max_new_tokens=300) for prompt in prompts]
+    finish(service, *answers)
+    assert {answer.finish_reason for answer in answers} == {"stop"}
+    assert all(answer.parser.content.endswith("60") for answer in answers)
