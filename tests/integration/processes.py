@@ -179,6 +179,7 @@ def install(folder: Path, endpoint: Endpoint, **target: Any) -> Installation:
         "model": endpoint.model,
         "tenants": tenants,
         "probes": "quick",
+        "gentle": False,  # a lab serves no users
     }
     if endpoint.context_tokens is not None:
         entry["context_tokens"] = endpoint.context_tokens
