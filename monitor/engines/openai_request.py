@@ -40,7 +40,7 @@ class EngineOptions(BaseModel):
 
     inline_reasoning: bool = Field(
         default=False,
-        description="The model thinks in its answer, between `<think>` and `</think>`: set that apart.",
+        description="The model thinks within its answer, in `<think>…</think>`: set that apart.",
     )
     extra_body: dict[str, JsonValue] = Field(
         default={},
