@@ -161,11 +161,12 @@ async def _salted(prompt: _Prompt, tenant: TenantView, session: Session) -> None
 
 
 def _before(rng: Random, length: str) -> str:
-    """Return what stands before the question; its first line is like no other's."""
-    sentences = SENTENCES[length]
-    if not sentences:
-        return ""
-    return " ".join([_AROUND.format(number=rng.randrange(10**9)), *filler(sentences)])
+    """Return what stands before the question.
+
+    Its first line is like no other's, so that what is asked first is cold from its first page on.
+    """
+    first = _AROUND.format(number=rng.randrange(10**9))
+    return " ".join([first, *filler(SENTENCES[length])])
 
 
 PROBE = Probe(
