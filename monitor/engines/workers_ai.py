@@ -81,7 +81,11 @@ class WorkersAiEngine:
     async def ask(
         self, request: Request, *, credential: str | None, timeout_seconds: float
     ) -> Reply:
-        """Ask once and return what came; a cut or late answer keeps its part beside the failure."""
+        """Ask once and return what came; a cut or late answer keeps its part beside the failure.
+
+        There is no salt for the cache here, so none is sent.
+        """
+        request = replace(request, cache_salt="")
         if not self._native:
             return await self._openai.ask(
                 request, credential=credential, timeout_seconds=timeout_seconds

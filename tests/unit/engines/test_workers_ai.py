@@ -91,6 +91,7 @@ def test_the_native_path_has_the_model_in_it() -> None:
         json_schema='{"type": "array"}',
         seed=4,
         stream=True,
+        cache_salt="s",
     )
     _, received = asked(ANSWER, request)
     assert (received.method, received.path) == ("POST", f"{NATIVE}/qwen-27b")
@@ -125,10 +126,12 @@ def test_the_path_follows_the_url_or_the_option(
 
 
 def test_the_openai_style_path_is_read_like_openai() -> None:
-    reply_, received = asked(HEALTHY, path=OPENAI_STYLE)
+    salted = replace(question(), cache_salt="s")
+    reply_, received = asked(HEALTHY, salted, path=OPENAI_STYLE)
     assert reply_.response is not None
     assert (reply_.response.text, reply_.failure) == ("ok", None)
     assert received.json()["model"] == "qwen-27b"
+    assert "cache_salt" not in received.json()
 
 
 @pytest.mark.parametrize("path", [NATIVE, OPENAI_STYLE])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from monitor.engines import ENGINES
 from monitor.engines.base import Manner
-from monitor.model import FailureKind, Message, Request, Tool, Usage
+from monitor.model import FailureKind, Message, Outcome, Request, Tool, Usage
+from tests.builders import Bench, an_exchange
 from tests.fakes.hostile import HostileServer, reply, stream
 from tests.unit.engines.asking import (
     CREDENTIAL,
@@ -163,6 +165,11 @@ def test_a_prompt_that_does_not_fit_may_be_told_as_an_ending(*, streamed: bool) 
     reply_, _ = asked(behaviour, question(streamed=streamed))
     assert reply_.failure is not None
     assert reply_.failure.kind is FailureKind.REFUSED
+    exchange = replace(
+        an_exchange("long", None, failure=reply_.failure, boundary="over"),
+        response=reply_.response,
+    )
+    assert Bench().judge(exchange).outcome is Outcome.GOOD
 
 
 def test_an_answer_that_fills_the_context_is_no_refusal() -> None:
