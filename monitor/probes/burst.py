@@ -20,6 +20,7 @@ from monitor.probes.asking import (
     TASK_KINDS,
     code_and_task,
     expected_tokens,
+    messages_for,
     planted_by,
 )
 from monitor.probes.base import (
@@ -160,7 +161,9 @@ def _write(member: Member, draft: Draft, session: Session) -> tuple[Request, Exp
     if member.calls:
         call = draw_call(draft, rng)
         stream = member.stream and Feature.STREAM not in target.lacks
-        return call_request(call, target, system=system, stream=stream), call.expectation
+        request = call_request(call, target, stream=stream)
+        messages = messages_for(target, system, call.question)
+        return replace(request, messages=messages), call.expectation
     nonce, task = draft.mint(), TASK_KINDS[member.kind](rng, planted_by(draft))
     return code_and_task(nonce, target, task, system=system, stream=member.stream)
 
