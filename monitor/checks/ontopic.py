@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from monitor.canaries import Echo, echo, is_code
 from monitor.checks.base import Check, failed, passed, skipped
 from monitor.history import History
-from monitor.model import Exchange, Fact, Signal, Trial
+from monitor.model import SAID_CHARACTERS, Exchange, Fact, Response, Signal, Trial
 from monitor.prompts import stands_in
 
 CODE = "ONTOPIC"
 # Another member's answer proves a crossing only if it cannot well be a wrong answer of our own.
 DISJOINT_SPACE_BITS = 32.0
+_JSON = ("{", "[", '"')
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -20,7 +22,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     response = exchange.response
     if response is None or not exchange.expectation.answers:
         return [skipped(CODE, exchange, "no task was set")]
-    text = response.answer()
+    text = readable(response)
     other = next((o for o in _others(trial, exchange) if _holds_all(text, o)), None)
     if other is not None:
         explanation = f"the answer is that of exchange {other.index} of the same trial"
@@ -29,6 +31,35 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if missing:
         return [failed(CODE, exchange, "wrong", f"not found: {', '.join(missing)}")]
     return [passed(CODE, exchange, "the task was answered rightly")]
+
+
+def readable(response: Response) -> str:
+    """Return the answer, and once more what stands escaped in JSON: in calls, or as the text.
+
+    An escaped line break would otherwise hide the code it stands before.
+    """
+    written = response.answer()
+    whole = [call.arguments for call in response.tool_calls] + [response.text]
+    escaped = [text[:SAID_CHARACTERS] for text in whole if "\\" in text and text[:1] in _JSON]
+    return "\n".join([written, *(string for text in escaped for string in _strings(text))])
+
+
+def _strings(text: str) -> list[str]:
+    """Return all strings of a JSON text; none if it is no JSON."""
+    try:
+        waiting = [json.loads(text)]
+    except (ValueError, RecursionError):
+        return []
+    found = []
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            found.append(each)
+        elif isinstance(each, dict):
+            waiting.extend([*each.keys(), *each.values()])
+        elif isinstance(each, list):
+            waiting.extend(each)
+    return found
 
 
 def _others(trial: Trial, exchange: Exchange) -> list[Exchange]:

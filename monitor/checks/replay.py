@@ -26,7 +26,7 @@ from typing import Any
 from monitor.canaries import Echo, echo
 from monitor.checks.base import Check, failed, passed, skipped
 from monitor.checks.needle import lost_places
-from monitor.checks.ontopic import holds
+from monitor.checks.ontopic import holds, readable
 from monitor.detect.binomial import tail_probability
 from monitor.history import History
 from monitor.model import Exchange, Response, Signal, ToolCall, Trial
@@ -85,7 +85,7 @@ def _right(exchange: Exchange) -> Mapping[str, bool]:
     response, expected = exchange.response, exchange.expectation
     if response is None:
         return {}
-    text = response.answer()
+    text = readable(response)
     found = {}
     if expected.nonce is not None:
         found["the code"] = echo(text, expected.nonce) is Echo.OWN
