@@ -35,9 +35,12 @@ def test_the_json_carries_all_that_the_contract_promises(leaking: Installation) 
     assert target.tokens.ordinary_left < target.tokens.ordinary_budget
     exchanges = [exchange for trial in target.trials for exchange in trial.exchanges]
     assert target.http.exchanges == len(exchanges)
-    assert all(exchange.request_id for exchange in exchanges)
+    # What was broken off before its answer began has no id of the target's.
+    ids = [e.request_id for e in exchanges if e.failure != "cancelled" or e.request_id]
+    assert 0 < len(exchanges) - len(ids) <= 2
+    assert all(ids)
     assert all(exchange.signals for exchange in exchanges)
-    assert len({exchange.request_id for exchange in exchanges}) == len(exchanges)
+    assert len(set(ids)) == len(ids)
     codes = {signal.code for exchange in exchanges for signal in exchange.signals}
     wanted = "NONCE FOREIGN ONTOPIC FACT NEEDLE USAGE_IN USAGE_OUT FINISH EMPTY SPECIAL REPEAT"
     assert codes >= {*wanted.split(), "BOUNDARY"}
