@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -54,10 +55,15 @@ def drill(
         context_tokens=CONTEXT_TOKENS,
         whole=order.whole,
     )
-    folder = Path(tempfile.mkdtemp(prefix="davylamp-drill-"))
     started_at = clock.now()
-    on_start(len(work))
-    runs = asyncio.run(spread(work, order.workers, folder, on_result))
+    with contextlib.ExitStack() as cleaning:
+        folder = Path(tempfile.mkdtemp(prefix="davylamp-drill-"))
+        cleaning.callback(shutil.rmtree, folder, ignore_errors=True)
+        on_start(len(work))
+        runs = asyncio.run(spread(work, order.workers, folder, on_result))
+        untold = any(not run.told for run in runs)
+        if untold:
+            cleaning.pop_all()
     setting = Setting(
         profile=order.profile,
         context_tokens=CONTEXT_TOKENS,
@@ -66,7 +72,4 @@ def drill(
         started_at=started_at,
         finished_at=clock.now(),
     )
-    kept = folder if any(not run.told for run in runs) else None
-    if kept is None:
-        shutil.rmtree(folder)
-    return summarise_drill(setting, drilled, runs), kept
+    return summarise_drill(setting, drilled, runs), folder if untold else None

@@ -51,13 +51,16 @@ class _Worker:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._starts = 0
+        self._busy = False
         self._process: asyncio.subprocess.Process | None = None
 
     async def do(self, job: Job) -> RunReport:
         """Return the report of one run, or that it could not be told."""
         if self._process is None:
             self._process = await self._start()
+        self._busy = True
         line = await self._answer(self._process, job.model_dump_json().encode() + b"\n")
+        self._busy = False
         try:
             return RunReport.model_validate_json(line)
         except ValidationError:
@@ -66,9 +69,9 @@ class _Worker:
             return untold(job, f"the worker gave no result (exit {code}; see {log}.log)")
 
     async def end(self) -> None:
-        """Let the worker close its store, or kill it with all it started."""
+        """Let an idle worker close its store; kill one in the midst of a run, with its lab."""
         process = self._process
-        if process is not None and process.stdin is not None:
+        if process is not None and process.stdin is not None and not self._busy:
             process.stdin.close()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), _END_SECONDS)

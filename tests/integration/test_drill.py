@@ -15,7 +15,8 @@ from monitor.drill.job import Job
 from monitor.drill.lab import LabError, started_lab
 from monitor.drill.spread import spread
 from monitor.reports.drill import DrillReport, RunReport
-from tests.integration.processes import davylamp
+from monitor.store.lock import owner_of
+from tests.integration.processes import davylamp, wait_until
 
 FAULTS = "overlength_placeholder,role_dropped,usage_half"
 ORDER = ("--profile", "quick", "--seeds", "1")
@@ -23,7 +24,7 @@ ORDER = ("--profile", "quick", "--seeds", "1")
 
 def test_three_faults_are_caught_and_a_null_stays_silent(tmp_path: Path) -> None:
     file = tmp_path / "drill.json"
-    names = f"{FAULTS},nondeterminism"
+    names = f"{FAULTS},leading_space"
     run = davylamp("drill", "--faults", names, *ORDER, "--json", str(file), "--out", str(tmp_path))
     assert run.exit_code == 0, run.output
     report = DrillReport.model_validate_json(file.read_bytes())
@@ -103,6 +104,20 @@ def test_a_worker_that_takes_too_long_is_ended(
     monkeypatch.setattr(spreading, "RUN_SECONDS", 0.0)
     (lost,) = _spread(tmp_path, _job("usage_half"))
     assert not lost.told
+
+
+def test_who_breaks_a_drill_off_leaves_no_worker_behind(tmp_path: Path) -> None:
+    store = tmp_path / "worker-0" / "1" / "store"
+
+    async def broken_off() -> None:
+        running = asyncio.create_task(spread([_job("usage_half")], 1, tmp_path, print))
+        await asyncio.to_thread(wait_until, lambda: owner_of(store), 60, "a worker has its store")
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(broken_off())
+    assert owner_of(store) is None
 
 
 def test_a_lab_that_ended_early_is_no_source_of_truth() -> None:
