@@ -22,27 +22,24 @@ def climb(installation: Installation, *arguments: str) -> tuple[Run, LadderRepor
     return run, LadderReport.model_validate_json(run.stdout)
 
 
-def test_a_healthy_lab_is_verified_up_to_its_limit(healthy: Installation) -> None:
-    run, report = climb(healthy)
+def test_a_healthy_lab_is_verified_drawn_and_stored(healthy: Installation) -> None:
+    file = healthy.folder / "ladder.json"
+    run = healthy.davylamp("context", "verify", TARGET, "--json", str(file))
+    report = LadderReport.model_validate_json(file.read_text("utf-8"))
     assert run.exit_code == report.exit_code == 0, report.reasons
     assert report.schema_version == LADDER_SCHEMA_VERSION
     assert report.verified_tokens > 0.97 * report.goal_tokens
     assert report.advertised_tokens == report.enforced_tokens == 4096
-    rows = healthy.contents()
-    assert [row[0] for row in rows["context_ladders"]] == [report.ladder]
-    assert len(rows["context_rungs"]) == len(report.rungs)
-    # The trials are stored like any other, but scheduled none.
-    assert {row[0] for row in rows["trials"]} == {rung.trial for rung in report.rungs}
-
-
-def test_the_terminal_draws_the_ladder_without_colour(healthy: Installation) -> None:
-    run = healthy.davylamp("context", "verify", TARGET)
-    assert run.exit_code == 0
     assert "expected cost" in run.stderr.splitlines()[0]
     assert "###" in run.stdout
     assert "verified  cold" in run.stdout
     assert run.stdout.rstrip().endswith("GOOD (exit 0)")
     assert "\x1b" not in run.stdout + run.stderr
+    rows = healthy.contents()
+    assert [row[0] for row in rows["context_ladders"]] == [report.ladder]
+    assert len(rows["context_rungs"]) == len(report.rungs)
+    # Its trials are stored like any other, but none was scheduled.
+    assert {row[0] for row in rows["trials"]} == {rung.trial for rung in report.rungs}
 
 
 def test_a_front_that_is_dropped_is_found_far_below_the_limit(tmp_path: Path) -> None:
@@ -91,17 +88,21 @@ def test_a_wrong_command_is_a_usage_error(
     assert "Traceback" not in run.stderr
 
 
-def test_the_daemon_climbs_and_exports_what_it_verified(healthy: Installation) -> None:
+def test_the_daemon_climbs_and_exports_what_was_verified(healthy: Installation) -> None:
+    _, alone = climb(healthy)
     with daemon(idle(healthy)) as running:
-        assert running.samples("davylamp_context_verified_tokens") == []
+
+        def exported() -> float:
+            return running.count("davylamp_context_verified_tokens", target=TARGET)
+
+        assert exported() == alone.verified_tokens > 0
         run, report = climb(healthy)
         assert run.exit_code == 0, run.output
-        expected = float(report.verified_tokens)
-        assert running.count("davylamp_context_verified_tokens", target=TARGET) == expected
+        assert report.ladder != alone.ladder
+        assert exported() == report.verified_tokens
         assert running.count("davylamp_exchanges_total", probe="boundary") == 0
         assert running.get("/api/context").status_code == 405
         refused = healthy.davylamp("context", "verify", TARGET, "--max-tokens", "100")
         assert refused.exit_code == 3
         assert "NOT PROBED" in refused.stdout
-    with daemon(healthy) as again:
-        assert again.count("davylamp_context_verified_tokens", target=TARGET) == expected
+        assert exported() == report.verified_tokens
