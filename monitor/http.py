@@ -20,6 +20,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import cast
 
 import httpx
@@ -84,6 +85,12 @@ def origin_of(url: str) -> Origin:
     return (parsed.scheme, parsed.host, parsed.port or _DEFAULT_PORTS[parsed.scheme])
 
 
+@cache
+def _trust() -> ssl.SSLContext:
+    """Return the certificates we trust: read once, for half a megabyte is too much a target."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class HttpClient:
     """One target's client. ``transport`` is the seam for tests and for a private CA.
 
@@ -104,6 +111,7 @@ class HttpClient:
         self._origins = origins
         self._clock = clock
         self._transport = transport or httpx.AsyncHTTPTransport(
+            verify=_trust(),
             trust_env=False,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
         )

@@ -19,6 +19,7 @@ from monitor.conventions import (
     code_label,
 )
 from monitor.model import Exchange, Outcome, Status, Trial, Verdict
+from monitor.sinks.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +38,17 @@ class PrometheusSink:
 
     def __init__(self, registry: CollectorRegistry, env: str) -> None:
         self._env = env
-        self._exchanges = _counter(names.EXCHANGES, registry)
-        self._verdicts = _counter(names.VERDICTS, registry)
-        self._signals = _counter(names.SIGNALS, registry)
+        outcomes = [(o.value, c.label) for o, c in names.OUTCOME_CLASSES]
+        self._exchanges = Table(names.EXCHANGES, registry, outcomes)
+        self._verdicts = Table(names.VERDICTS, registry, outcomes)
+        self._signals = Table(names.SIGNALS, registry, [(status.value,) for status in Status])
         self._responses = _counter(names.HTTP_RESPONSES, registry)
-        self._tokens = _counter(names.TOKENS, registry)
+        self._tokens = Table(names.TOKENS, registry, [(each.value,) for each in Direction])
         self._cost = _counter(names.COST, registry)
         self._duration = _histogram(names.DURATION, registry)
         self._first_token = _histogram(names.FIRST_TOKEN, registry)
-        self._last_run = _gauge(names.LAST_RUN, registry)
-        self._last_success = _gauge(names.LAST_SUCCESS, registry)
+        self._last_run = Table(names.LAST_RUN, registry)
+        self._last_success = Table(names.LAST_SUCCESS, registry)
         self._not_probed = _gauge(names.NOT_PROBED, registry)
         self._lag = _gauge(names.SCHEDULE_LAG, registry)
         self._interval = _gauge(names.SCHEDULE_INTERVAL, registry)
@@ -64,27 +66,23 @@ class PrometheusSink:
         for stream in streams:
             target = (self._env, stream.target)
             cell = (*target, stream.probe, stream.stratum)
-            for outcome, verdict_class in names.OUTCOME_CLASSES:
-                came_to = (outcome.value, verdict_class.label)
-                shape = (stream.model, stream.probe, stream.shape, stream.stratum)
-                self._exchanges.labels(*target, *shape, *came_to)
-                self._verdicts.labels(*target, stream.model, *came_to)
-            self._last_run.labels(*cell)
-            self._last_success.labels(*cell)
+            shape = (stream.model, stream.probe, stream.shape, stream.stratum)
+            self._exchanges.initialise((*target, *shape))
+            self._verdicts.initialise((*target, stream.model))
+            self._last_run.initialise(cell)
+            self._last_success.initialise(cell)
             self._duration.labels(*target, stream.probe, stream.shape)
-            for direction in Direction:
-                self._tokens.labels(*target, stream.probe, direction.value)
+            self._tokens.initialise((*target, stream.probe))
             for code in codes:
-                for status in Status:
-                    self._signals.labels(*target, code, status.value)
+                self._signals.initialise((*target, code))
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
         """Count a verdict, its exchanges (scheduled ones only) and its signals."""
         target = (self._env, verdict.target)
         came_to = (verdict.outcome.value, verdict.verdict_class.label)
-        self._verdicts.labels(*target, verdict.model, *came_to).inc()
+        self._verdicts.add((*target, verdict.model), came_to)
         for signal in verdict.signals:
-            self._signals.labels(*target, signal.code, signal.status.value).inc()
+            self._signals.add((*target, signal.code), (signal.status.value,))
         if verdict.scheduled:
             self._count_scheduled(verdict)
         for exchange in trial.exchanges:
@@ -97,7 +95,7 @@ class PrometheusSink:
             if not judged.counted:
                 continue
             came_to = (judged.outcome.value, judged.verdict_class.label)
-            self._exchanges.labels(self._env, verdict.target, *stream, *came_to).inc()
+            self._exchanges.add((self._env, verdict.target, *stream), came_to)
 
     def _observe(self, trial: Trial, exchange: Exchange) -> None:
         target = (self._env, trial.target)
@@ -108,14 +106,14 @@ class PrometheusSink:
         if exchange.request.stream and exchange.timing.first_token_seconds is not None:
             self._first_token.labels(*shape).observe(exchange.timing.first_token_seconds)
         for direction, tokens in _tokens(exchange):
-            self._tokens.labels(*target, trial.probe, direction.value).inc(tokens)
+            self._tokens.add((*target, trial.probe), (direction.value,), tokens)
 
     def _stamp(self, verdict: Verdict) -> None:
         cell = (self._env, verdict.target, verdict.probe, verdict.stratum)
         at = verdict.decided_at.astimezone(UTC).timestamp()
-        self._last_run.labels(*cell).set(at)
+        self._last_run.set(cell, at)
         if verdict.outcome in (Outcome.GOOD, Outcome.BAD):
-            self._last_success.labels(*cell).set(at)
+            self._last_success.set(cell, at)
 
     def set_not_probed(self, target: str, gaps: Iterable[tuple[str, str, NotProbed]]) -> None:
         """Replace the (probe, stratum, reason) of a target that nobody looks at."""
