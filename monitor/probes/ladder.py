@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from random import Random
 
-from monitor.longtext import MARKER_TOKENS_ERROR, SENTENCES, Ruler
+from monitor.longtext import MARKER_TOKENS_ERROR, SENTENCES, Ruler, filler
 from monitor.model import Expectation, Needle, Part
 from monitor.probes.base import (
     BudgetKind,
@@ -29,7 +30,6 @@ from monitor.probes.standing import (
     SMALL_DONOR_BLOCKS,
     donate,
     donor_tokens,
-    long_text,
     needle_line,
     output_tokens,
     question,
@@ -37,7 +37,7 @@ from monitor.probes.standing import (
     template_tokens,
 )
 
-_HEAD_SENTENCE = 3
+_HEAD_SENTENCE = 0
 # Where a beginning plants: each place 1.5 times as far as the one before, so that every length
 # has one within 41 % to 61 % of it.
 _FIRST_SENTENCE = 12
@@ -157,7 +157,7 @@ async def run_rung(plan: TrialPlan, session: Session) -> None:
     template = await template_tokens(session, donation)
     draft = session.open(Part.VICTIM, stand.victim)
     if beginning is None:
-        content, planted = long_text(draft, cut.sentences, session.rng, salt=_salt(session))
+        content, planted = _cold_text(draft, cut.sentences, session.rng, _salt(session))
     else:
         content, planted = _shared_text(draft, cut.sentences, beginning)
     size, error = cut.size, cut.error
@@ -175,6 +175,23 @@ async def run_rung(plan: TrialPlan, session: Session) -> None:
         truncation_accepted=session.target.truncation_accepted,
     )
     await draft.ask(request(content, session.target), expectation)
+
+
+def _cold_text(draft: Draft, sentences: int, rng: Random, salt: str) -> tuple[str, Expectation]:
+    """Return a prompt that no cache knows; its head needle stands first of all.
+
+    A front that is cut is then missed by no more than the salt's few tokens.
+    """
+    nonce = draft.mint()
+    needles = tuple(Needle(place=place, text=draft.mint(planted=True)) for place in PLACES)
+    lines = filler(sentences)
+    shares = (0.0, rng.uniform(0.35, 0.65), rng.uniform(0.97, 0.995))
+    for needle, share in reversed(list(zip(needles, shares, strict=True))):
+        lines.insert(round(share * sentences), needle_line(needle.place, needle.text))
+    step = len(SENTENCES)
+    text = "\n".join(" ".join(lines[at : at + step]) for at in range(0, len(lines), step))
+    expectation = Expectation(nonce=nonce, needles=needles)
+    return f"{salt}\n{text}{question(nonce, PLACES)}", expectation
 
 
 def _shared_text(draft: Draft, sentences: int, beginning: Beginning) -> tuple[str, Expectation]:

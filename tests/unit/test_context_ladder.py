@@ -172,8 +172,9 @@ def test_a_silent_cut_is_found_within_the_resolution(window: int, counts: bool) 
     assert report.exit_code == 1
     assert report.failed_outcome is Read.TRUNCATED
     assert report.failed_tokens is not None
-    # The head stands in the first 3 % of a prompt: that much may be cut before it is lost.
-    assert report.verified_tokens - report.verified_error_tokens <= window * 1.04 + TEMPLATE_TOKENS
+    # The salt before the head needle may be cut unseen.
+    lost_unseen = TEMPLATE_TOKENS + 16
+    assert report.verified_tokens - report.verified_error_tokens <= window + lost_unseen
     assert report.failed_tokens + report.rungs[0].size_error_tokens >= window
     assert report.failed_tokens - report.verified_tokens <= 0.1 * report.failed_tokens + 60
     assert "nobody has seen read" in "\n".join(render_ladder(report))
