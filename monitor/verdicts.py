@@ -186,7 +186,7 @@ def _worst(trial: Trial, judged: tuple[ExchangeVerdict, ...]) -> tuple[Outcome, 
         if these:
             worst = max(these, key=lambda j: j.verdict_class)
             return outcome, verdict_class, worst.reason
-    return Outcome.INVALID, VerdictClass.NONE, "nothing was asked"
+    return Outcome.INVALID, verdict_class, "nothing was asked"
 
 
 def decide_exchange(exchange: Exchange, signals: Sequence[Signal]) -> ExchangeVerdict:
