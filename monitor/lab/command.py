@@ -30,6 +30,7 @@ from monitor.lab.settings import (
 
 # Longer than any answer takes; who holds a connection open longer is cut off.
 _SHUTDOWN_SECONDS = 3
+_BACKLOG = 2048
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
@@ -59,19 +60,22 @@ def serve(service: Service, host: str, port: int) -> None:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((host, port))
-    bound = listener.getsockname()[1]
-    sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
-    sys.stdout.flush()
-    # The server stops in good order and then raises the signal again: that is a normal end here.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
+    # Who reads the announcement may connect at once, and stop the lab at once.
+    listener.listen(_BACKLOG)
     config = uvicorn.Config(
         application(service),
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = uvicorn.Server(config)
+    # The server stops in good order and then raises the signal again: that is a normal end here.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, server.handle_exit)
+    bound = listener.getsockname()[1]
+    sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
+    sys.stdout.flush()
+    server.run(sockets=[listener])
     sys.stdout.write(json.dumps(service.report()) + "\n")
     sys.stdout.flush()
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from monitor.lab.pages import Page, PagePool, split_pages
 
+# One page in so many is freed beyond what is wanted.
+_SPARE_SHARE = 32
 PageKey = Callable[[tuple[int, ...]], Hashable]
 
 
@@ -142,8 +144,13 @@ class PrefixCache:
         self._evict(lambda: self._count - pages)
 
     def make_room(self, wanted: int) -> None:
-        """Evict least recently used leaves until the pool has the wanted free pages."""
-        self._evict(lambda: wanted - self._pool.free_pages)
+        """Evict what was least recently used until the pool has the wanted free pages.
+
+        Once there is too little room, some more is made, so that not every page costs a search.
+        """
+        if self._pool.free_pages < wanted:
+            wanted += self._pool.pages // _SPARE_SHARE
+            self._evict(lambda: wanted - self._pool.free_pages)
 
     def _evict(self, excess: Callable[[], int]) -> None:
         """Drop branches from their leaves on, the least recently used first."""
@@ -152,6 +159,8 @@ class PrefixCache:
             if not leaves:
                 return
             for leaf in sorted(leaves, key=lambda node: node.used):
+                if excess() <= 0:
+                    return
                 self._drop_branch(leaf, excess)
 
     def _drop_branch(self, leaf: _Node, excess: Callable[[], int]) -> None:

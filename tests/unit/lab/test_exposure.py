@@ -156,3 +156,26 @@ def test_a_stopped_lab_says_what_happened(number: signal.Signals) -> None:
     ]
     assert [m["null"] for m in report["mechanisms"]] == [False, True]
     assert (report["requests"], report["foreign"]) == (1, {})
+
+
+def test_a_lab_stopped_as_soon_as_it_speaks_still_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    class Out:
+        def write(self, text: str) -> int:
+            said.append(text)
+            if len(said) == 1:
+                signal.raise_signal(signal.SIGTERM)
+            return len(text)
+
+        def flush(self) -> None:
+            """Do nothing."""
+
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    monkeypatch.setattr(sys, "stdout", Out())
+    try:
+        assert monitor.lab.main(["--port", "0"]) == 0
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert [sorted(json.loads(line)) for line in said][1] == ["foreign", "mechanisms", "requests"]
