@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -142,8 +143,7 @@ def report_of(installation: Installation, ladder: Ladder) -> LadderReport:
     """Return the report of a ladder that has ended."""
     stands, view = ladder.standing(), ladder.live.view
     exit_code, reasons = conclude(ladder)
-    verified = [each for each in ladder.climbed if each.asked == stands.verified]
-    claimed = min(verified, key=lambda each: each.size, default=None)
+    claimed = _claimed(ladder, stands)
     stopped = next((each for each in ladder.climbed if each.asked == stands.stopped), None)
     return LadderReport(
         davylamp_version=__version__,
@@ -178,6 +178,22 @@ def report_of(installation: Installation, ladder: Ladder) -> LadderReport:
         boundary_left_tokens=ladder.left,
         notes=_notes(ladder),
     )
+
+
+def _claimed(ladder: Ladder, stands: Standing) -> Climbed | None:
+    """Return the largest rung of the verified ones that was read cold.
+
+    A ladder that ended early may stand on one that a cache had a part in: that is not claimed.
+    """
+    asked = Counter(each.asked for each in ladder.climbed)
+    cold = [
+        each
+        for each in ladder.climbed
+        if each.cold
+        and each.asked <= stands.verified
+        and asked[each.asked] >= ladder.search.repeats
+    ]
+    return max(cold, key=lambda each: (each.asked, -each.size), default=None)
 
 
 def _rung(position: int, climbed: Climbed) -> RungReport:

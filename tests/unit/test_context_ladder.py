@@ -269,6 +269,14 @@ def test_a_shared_beginning_is_used_where_the_target_reports_cached_tokens() -> 
     assert len(cautious.rungs) > 4
 
 
+def test_a_ladder_that_ends_early_claims_only_what_was_cold() -> None:
+    climbed = Climbed(engine(cut_front(9000), caches=True), limits=(32_768,), trials=4)
+    report = climbed.report()
+    assert report.unpaid is not None
+    whole_cold = [r for r in report.rungs if r.cold and r.outcome is Read.VERIFIED]
+    assert report.verified_tokens == max(rung.size_tokens for rung in whole_cold)
+
+
 def test_prompts_of_one_run_share_their_beginning_and_nothing_else() -> None:
     climbed = Climbed(engine(cut_front(9000), caches=True), limits=(32_768,))
     report = climbed.report()
