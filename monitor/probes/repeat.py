@@ -48,22 +48,20 @@ Order = Literal["at_once", "later"]
 
 
 class Params(ProbeParams):
-    """Which lengths and orders a pass repeats, for one tenant and, if it may, across two."""
+    """Which lengths and orders a pass repeats."""
 
     rounds: int = Field(default=1, ge=1, le=32)
     lengths: tuple[Length, ...] = Field(default=("pages",), min_length=1, max_length=3)
     orders: tuple[Order, ...] = Field(default=("later",), min_length=1, max_length=2)
-    across_tenants: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One trial: how long its prompts are, in which order they return, and to whom."""
+    """One trial: how long its prompts are, in which order they return, and who asks."""
 
     length: str
     order: str
-    first: TenantView
-    again: TenantView
+    tenant: TenantView
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,35 +74,24 @@ class _Prompt:
 
 
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
-    """Return one trial for each length and order; each tenant repeats, or the next one does."""
+    """Return one trial for each length and order, tenants taken in turn.
+
+    A prompt is never sent by two tenants: its markers are one tenant's, and found in an answer to
+    a third they must say whose they are.
+    """
     start = rng.randrange(len(target.tenants))
-    across = (False, True) if params.across_tenants else (False,)
-    plans: list[TrialPlan | Impossible] = []
-    for length, order, other in (
-        list(product(params.lengths, params.orders, across)) * params.rounds
-    ):
-        number = start + len(plans)
-        first = target.tenants[number % len(target.tenants)]
-        again = target.tenants[(number + other) % len(target.tenants)]
-        if other and first is again:
-            plans.append(_needs_two(length, order))
-        else:
-            setting = Setting(length=length, order=order, first=first, again=again)
-            plans.append(_plan_one(target, setting))
-    return plans
+    settings = [
+        Setting(length=length, order=order, tenant=target.tenants[number % len(target.tenants)])
+        for number, (length, order) in enumerate(
+            list(product(params.lengths, params.orders)) * params.rounds, start
+        )
+    ]
+    return [_plan_one(target, setting) for setting in settings]
 
 
-def _label(length: str, order: str, *, pair: bool) -> str:
-    cache = "warm" if order == "at_once" else "warm-later"
-    return stratum(length=length, cache=cache, tenants="pair" if pair else "one")
-
-
-def _needs_two(length: str, order: str) -> Impossible:
-    return Impossible(
-        probe=PROBE.name,
-        stratum=_label(length, order, pair=True),
-        reason="needs two tenants: the second asks again what the first asked",
-    )
+def _label(setting: Setting) -> str:
+    cache = "warm" if setting.order == "at_once" else "warm-later"
+    return stratum(length=setting.length, cache=cache)
 
 
 def _plan_one(target: TargetView, setting: Setting) -> TrialPlan:
@@ -115,7 +102,7 @@ def _plan_one(target: TargetView, setting: Setting) -> TrialPlan:
     return TrialPlan(
         probe=PROBE.name,
         shape=PROBE.shape,
-        stratum=_label(setting.length, setting.order, pair=setting.first is not setting.again),
+        stratum=_label(setting),
         purpose="the same prompt is answered the same when the cache has seen it",
         price=Price(refused_tokens=tokens, answered_tokens=tokens),
         arguments={"setting": setting},
@@ -129,18 +116,18 @@ async def run(plan: TrialPlan, session: Session) -> None:
         prompts = []
         for _ in range(PROMPTS):
             prompt = await _first(setting, session)
-            await _again(prompt, setting.again, session)
+            await _again(prompt, setting.tenant, session)
             prompts.append(prompt)
     else:
         prompts = [await _first(setting, session) for _ in range(PROMPTS)]
         for prompt in prompts:
-            await _again(prompt, setting.again, session)
+            await _again(prompt, setting.tenant, session)
     for prompt in prompts:
-        await _salted(prompt, setting.again, session)
+        await _salted(prompt, setting.tenant, session)
 
 
 async def _first(setting: Setting, session: Session) -> _Prompt:
-    draft = session.open(Part.MEMBER, setting.first)
+    draft = session.open(Part.MEMBER, setting.tenant)
     task = a_lookup(session.rng, planted_by(draft))
     system = _before(session.rng, setting.length)
     request, expectation = code_and_task(draft.mint(), session.target, task, system=system)
@@ -180,13 +167,11 @@ PROBE = Probe(
         "standard": {
             "lengths": ("short", "pages"),
             "orders": ("at_once", "later"),
-            "across_tenants": True,
         },
         "deep": {
             "rounds": 2,
             "lengths": ("short", "pages", "long"),
             "orders": ("at_once", "later"),
-            "across_tenants": True,
         },
     },
 )

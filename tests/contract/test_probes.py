@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from monitor.canaries import scan_answer
 from monitor.conventions import MAX_STRATA_PER_PROBE
 from monitor.history import History
 from monitor.model import Expectation, Outcome, Request, Verdict, VerdictClass
@@ -90,6 +91,20 @@ def test_another_tenants_marker_in_any_answer_is_a_leak(probe: Probe) -> None:
         session = FakeSession(bench=bench, plan=plan, target=VIEW, answer=leaking)
         asyncio.run(probe.run(plan, session))
         assert bench.judge(*session.exchanges).verdict_class is VerdictClass.LEAK
+
+
+@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+def test_no_tenant_sends_a_marker_of_another(probe: Probe) -> None:
+    """Else text that comes back to its own sender would be called a leak of the other."""
+    for plan in planned(probe, replace(VIEW, gentle=False), "deep"):
+        bench = Bench()
+        session = FakeSession(bench=bench, plan=plan, target=VIEW)
+        asyncio.run(probe.run(plan, session))
+        for exchange in session.exchanges:
+            scan = scan_answer(exchange.request.text(), "", bench.registry)
+            assert {match.owner.tenant for match in scan.matches if match.owner} == {
+                exchange.tenant
+            }
 
 
 @pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from monitor.model import Exchange, Outcome, Part, VerdictClass
+from monitor.model import Exchange, Part, VerdictClass
 from monitor.probes.base import Feature
 from monitor.probes.repeat import PROBE, PROMPTS, SENTENCES
 from tests.builders import failures
 from tests.fakes.session import perfect
-from tests.unit.probe_runs import TENANTS, VIEW, Ran, impossible, planned, ran
+from tests.unit.probe_runs import VIEW, Ran, planned, ran
 
 
 def asked(order: str, length: str = "short", view=VIEW) -> Ran:
@@ -78,19 +78,6 @@ def test_prompts_fill_several_cache_pages_or_many() -> None:
     # At five characters a token, the fewest tokens there can be.
     assert sizes["pages"] / 5 > 2 * 128
     assert sizes["long"] / 5 > 8 * 128
-
-
-def test_another_tenant_asks_again_where_there_is_one() -> None:
-    one, pair = planned(PROBE, across_tenants=True)
-    assert [p.stratum.rsplit("/", 1)[1] for p in (one, pair)] == ["one", "pair"]
-    assert len({e.tenant for e in ran(PROBE, one).exchanges}) == 1
-    done = ran(PROBE, pair)
-    by_index = {e.index: e for e in done.exchanges}
-    for warm in done.compared("warm"):
-        assert warm.tenant != by_index[warm.expectation.reference].tenant
-    assert done.verdict().outcome is Outcome.GOOD
-    [no] = impossible(PROBE, replace(VIEW, tenants=TENANTS[:1]), across_tenants=True)
-    assert "two tenants" in no.reason
 
 
 @pytest.mark.parametrize("order", ["at_once", "later"])
