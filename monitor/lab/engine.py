@@ -309,7 +309,9 @@ class Engine:
         elif len(job.output) >= job.max_new_tokens or not self._room_at(job, position):
             job.finish_reason = "length"
         if position // self.settings.page_size < len(job.table):
-            self.decode_pool.write(job.table, position, [token.token], job.rid)
+            # A token that was copied out of a page still is the words of whoever wrote that page.
+            copied = token.source.kind == "pages" and token.source.writer
+            self.decode_pool.write(job.table, position, [token.token], copied or job.rid)
 
     def _room_at(self, job: Job, position: int) -> bool:
         if position // self.settings.page_size < len(job.table):
