@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from random import Random
@@ -195,16 +195,23 @@ def initialise_series(
 ) -> None:
     """Make the series of everything that will be probed, at 0, before anything happens."""
     plan = plan_pass(live.view, choices, rng=Random(0))
-    streams = {
+    show_streams(installation, live, {(trial.probe, trial.stratum) for trial in plan.trials})
+
+
+def show_streams(
+    installation: Installation, live: LiveTarget, strata: Collection[tuple[str, str]]
+) -> None:
+    """Make the series of these strata of these probes, and the limits that are stated."""
+    streams = [
         Stream(
             target=live.view.name,
             model=live.view.model,
-            probe=trial.probe,
-            shape=trial.shape,
-            stratum=trial.stratum,
+            probe=probe,
+            shape=PROBES[probe].shape,
+            stratum=stratum,
         )
-        for trial in plan.trials
-    }
+        for probe, stratum in sorted(strata)
+    ]
     installation.counters.initialise(streams, [check.code for check in CHECKS])
     for limit in live.view.limits:
         installation.counters.set_context(live.view.name, limit.source, limit.tokens)

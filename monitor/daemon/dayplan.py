@@ -14,10 +14,12 @@ from monitor.config import Config, Target
 from monitor.config.effective import Caps
 from monitor.conventions import NotProbed as NotProbedCode
 from monitor.daemon.rates import DAY_SECONDS, Cell, allot, risk_prior
-from monitor.planning import NotProbed, ProbeChoice, plan_pass
+from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass
 from monitor.probes.base import BudgetKind, Price, TargetView, TrialPlan
 
 _TOKENS_PER_PRICE = 1_000_000
+# Some probes draw what a pass asks from more than it can hold: so many passes are looked at.
+_DRAWS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +74,12 @@ def day_plan(
 
     After a change of the target the reserve of the budgets is used too.
     """
-    planned = plan_pass(view, choices, rng=Random(0))
+    planned = [each for choice in choices for each in _draws(view, choice)]
+    left_out = {(g.probe, g.stratum, g.code): g for each in planned for g in each.not_probed}
     budgets = token_caps(config, target)
     limits = [limit.tokens for limit in view.limits]
     trials: dict[Cell, list[TrialPlan]] = {}
-    for (probe, stratum), group in _by_stratum(planned.trials).items():
+    for (probe, stratum), group in _by_stratum(planned).items():
         cell = Cell(
             probe=probe,
             stratum=stratum,
@@ -96,7 +99,7 @@ def day_plan(
         target=target.name,
         strata=tuple(_stratum(rate.cell, rate.a_day, trials[rate.cell]) for rate in asked),
         not_probed=(
-            *planned.not_probed,
+            *left_out.values(),
             *(
                 _unaffordable(rate.cell, trials[rate.cell], budgets)
                 for rate in rates
@@ -137,9 +140,23 @@ def _interval(config: Config, target: Target, probe: str) -> float:
     return config.for_probe(target, entry).interval_seconds
 
 
-def _by_stratum(trials: Sequence[TrialPlan]) -> dict[tuple[str, str], list[TrialPlan]]:
+def _draws(view: TargetView, choice: ProbeChoice) -> list[PassPlan]:
+    """Return passes of one probe until they bring no stratum that was not there before."""
+    passes: list[PassPlan] = []
+    seen: set[str] = set()
+    for seed in range(_DRAWS):
+        drawn = plan_pass(view, [choice], rng=Random(seed))
+        passes.append(drawn)
+        new = {trial.stratum for trial in drawn.trials} - seen
+        if seed and not new:
+            break
+        seen |= new
+    return passes
+
+
+def _by_stratum(planned: Sequence[PassPlan]) -> dict[tuple[str, str], list[TrialPlan]]:
     found: dict[tuple[str, str], list[TrialPlan]] = {}
-    for trial in trials:
+    for trial in (trial for each in planned for trial in each.trials):
         found.setdefault((trial.probe, trial.stratum), []).append(trial)
     return found
 

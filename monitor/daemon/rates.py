@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 DAY_SECONDS = 86_400.0
@@ -97,6 +98,19 @@ def allot(
     tokens of all rates never pass a budget; the part ``reserve`` of it pays floors only. Where a
     probe may not even ask each of its cells once a day, its floor is what it may.
     """
+    held = tuple(sorted(budgets.items())), tuple(sorted(most_a_day.items()))
+    return _allot(tuple(cells), *held, reserve)
+
+
+@lru_cache(maxsize=64)
+def _allot(
+    cells: tuple[Cell, ...],
+    budget_items: tuple[tuple[str, float], ...],
+    most_items: tuple[tuple[str, float], ...],
+    reserve: float,
+) -> tuple[Rate, ...]:
+    """Do it once for all targets that are alike."""
+    budgets, most_a_day = dict(budget_items), dict(most_items)
     floors = _floors(cells, most_a_day)
     rates: dict[Cell, float] = {}
     for kind in dict.fromkeys(cell.budget for cell in cells):

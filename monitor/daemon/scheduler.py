@@ -25,7 +25,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.schedulers.base import STATE_RUNNING
 from apscheduler.triggers.interval import IntervalTrigger
 
-from monitor.app import Installation, choices_of, initialise_series
+from monitor.app import Installation, choices_of, show_streams
 from monitor.conventions import NotProbed as NotProbedCode
 from monitor.conventions import SkipReason
 from monitor.daemon.changes import Change, Changes
@@ -85,11 +85,13 @@ class ProbeSchedule:
         self._scheduler.add_listener(self._too_soon, EVENT_JOB_MAX_INSTANCES)
         self._scheduler.add_listener(self._noticed, EVENT_JOB_ERROR | EVENT_JOB_MISSED)
 
-    async def start(self) -> None:
+    async def start(self, *, paused: bool = False) -> None:
         """Plan every target by its configuration and start the jobs, spread over their interval.
 
         What targets say of themselves is asked meanwhile, a few at a time; plans then follow it.
+        ``paused`` lays everything out and takes no runs.
         """
+        self._scheduler.start(paused=paused)
         for target in self._installation.config.targets:
             probes = [c.name for c in choices_of(self._installation.config, target)]
             self._installation.counters.initialise_schedule(target.name, probes)
@@ -102,7 +104,6 @@ class ProbeSchedule:
             id="forget-expired-markers",
             next_run_time=self._installation.clock.now(),
         )
-        self._scheduler.start()
         self._readiness.start()
 
     async def _forget_expired(self) -> None:
@@ -118,8 +119,9 @@ class ProbeSchedule:
             return
         self._planned[name] = basis
         choices = choices_of(config, target)
-        initialise_series(self._installation, live, choices)
         plan = day_plan(config, target, live.view, choices, changed=raised)
+        strata = {(each.probe, each.stratum) for each in plan.strata}
+        show_streams(self._installation, live, strata)
         for choice in choices:
             turn = Turn(target=target, choice=choice, every_seconds=DAY_SECONDS)
             self._lay(self._turns.setdefault(turn.id, turn), plan)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import Literal
 
@@ -94,12 +95,22 @@ class Cell:
 
 def cells(target: TargetView, concurrency: Sequence[int]) -> list[Cell]:
     """Return cells that hold every possible pair of values of every two axes."""
+    transports = tuple(name for name, needs in _TRANSPORTS.items() if needs not in target.lacks)
+    tenants = ("one", "pair") if len(target.tenants) > 1 else ("one",)
+    return list(_covering(tuple(dict.fromkeys(concurrency)), tenants, transports))
+
+
+@cache
+def _covering(
+    concurrency: tuple[int, ...], tenants: tuple[str, ...], transports: tuple[str, ...]
+) -> tuple[Cell, ...]:
+    """Return the covering cells; kept, for they take tens of milliseconds and are alike."""
     axes: Mapping[str, Sequence[object]] = {
         "length": ["short", "pages", "long"],
         "cache": _CACHES,
-        "concurrency": [*dict.fromkeys(concurrency)],
-        "tenants": ["one", "pair"] if len(target.tenants) > 1 else ["one"],
-        "transport": [name for name, needs in _TRANSPORTS.items() if needs not in target.lacks],
+        "concurrency": concurrency,
+        "tenants": tenants,
+        "transport": transports,
     }
     rows = make(
         axes,
@@ -108,7 +119,7 @@ def cells(target: TargetView, concurrency: Sequence[int]) -> list[Cell]:
             {"operator": "fn", "requires": ["tenants", "concurrency"], "evaluate": _has_a_pair},
         ],
     )
-    return [Cell(**row) for row in rows]
+    return tuple(Cell(**row) for row in rows)
 
 
 def _has_what_to_share(row: Mapping[str, object]) -> bool:

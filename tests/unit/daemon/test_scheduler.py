@@ -50,8 +50,7 @@ def with_schedule(folder: Path, test: Test, **settings: Any) -> None:
 
         async def run() -> None:
             schedule = schedule_of(installation, watch)
-            await schedule.start()
-            schedule.pause()
+            await schedule.start(paused=True)
             try:
                 await test(schedule, installation, engines["glm"], clock)
             finally:
