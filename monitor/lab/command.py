@@ -75,7 +75,8 @@ def serve(service: Service, host: str, port: int) -> None:
     bound = listener.getsockname()[1]
     sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
     sys.stdout.flush()
-    server.run(sockets=[listener])
+    with listener:
+        server.run(sockets=[listener])
     sys.stdout.write(json.dumps(service.report()) + "\n")
     sys.stdout.flush()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -161,15 +162,12 @@ def test_a_stopped_lab_says_what_happened(number: signal.Signals) -> None:
 def test_a_lab_stopped_as_soon_as_it_speaks_still_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
 
-    class Out:
+    class Out(io.StringIO):
         def write(self, text: str) -> int:
             said.append(text)
             if len(said) == 1:
                 signal.raise_signal(signal.SIGTERM)
             return len(text)
-
-        def flush(self) -> None:
-            """Do nothing."""
 
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     monkeypatch.setattr(sys, "stdout", Out())
