@@ -9,6 +9,7 @@ import pytest
 
 from monitor.app import live_target, read_config, target_view
 from monitor.clock import SystemClock
+from monitor.config.show import render_effective
 from monitor.errors import ConfigError
 from monitor.probes.base import Feature
 from tests.fakes.hostile import HostileServer
@@ -204,3 +205,16 @@ def test_what_the_dialect_lacks_is_not_planned(tmp_path: Path) -> None:
         {Feature.STREAM},
         {Feature.STREAM, Feature.JSON_SCHEMA},
     ]
+
+
+def test_options_and_tags_survive_being_shown(tmp_path: Path) -> None:
+    more = """\
+    engine_options: {send_seed: false, extra_body: {top_k: 1, nested: {words: ["a b", "no"]}}}
+    tags: {header: X-Synthetic, untagged_share: 0.5}
+"""
+    config = configured(tmp_path, more)
+    shown = tmp_path / "shown.yaml"
+    shown.write_text(render_effective(config), encoding="utf-8")
+    again = read_config(str(shown))
+    assert again.hash == config.hash
+    assert again.targets[0].engine_options == config.targets[0].engine_options

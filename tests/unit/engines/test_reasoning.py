@@ -90,8 +90,10 @@ def test_thinking_that_used_up_the_tokens_is_no_empty_answer(
     assert response.text == ""
     assert response.reasoning_text == "hm, let me see"
     assert only_reasoned(response)
-    exchange = replace(an_exchange("say ok", max_output_tokens=8), response=response)
-    verdict = Bench().judge(exchange)
+    bench = Bench()
+    nonce = bench.mint()
+    plain = an_exchange(f"say {nonce}", max_output_tokens=8, nonce=nonce)
+    verdict = bench.judge(replace(plain, response=response))
     [empty] = (signal for signal in verdict.signals if signal.code == "EMPTY")
     assert empty.status is Status.ERROR
     assert verdict.outcome is not Outcome.BAD
