@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
-from monitor.lab.draws import Spread, one_of
+from monitor.lab.draws import Between, Spread, one_of
 from monitor.lab.jobs import Job
 from monitor.lab.mechanisms.base import Mechanism, Trigger, Value
 from monitor.lab.pages import Slots
@@ -136,7 +136,7 @@ BLOCK_EDGE = Mechanism(
         "too many, and it is the first one's."
     ),
     install=_one_page_too_many,
-    deterministic=True,
+    ranges={"rate": Spread(0.5, 1.0), "onset": Between(0, 8)},
 )
 CACHED_LAYOUT_MIXED = Mechanism(
     name="cached_layout_mixed",
