@@ -73,6 +73,7 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("USAGE_IN", "plateau"): _hard(_INPUT, "equal prompt tokens counted for unequal prompts"),
     ("USAGE_IN", "half"): _hard(_INPUT, "half of the prompt tokens counted"),
     ("USAGE_IN", "short"): _hard(_INPUT, "fewer prompt tokens counted than were sent"),
+    ("USAGE_IN", "shrunk"): _hard(_INPUT, "a longer conversation read as a shorter one"),
     ("USAGE_IN", "inflated"): _suspect("more prompt tokens counted than were sent"),
     ("USAGE_OUT", "zero_with_text"): _hard(_CONTRACT, "no output tokens counted for a text"),
     ("USAGE_OUT", "too_few"): _hard(_CONTRACT, "too few output tokens counted for the text"),

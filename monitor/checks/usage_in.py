@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monitor.checks.base import Check, Needs, failed, only_reasoned, passed, skipped
+from monitor.checks.ontopic import holds
 from monitor.history import History, Observation, observe
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Request, Signal, Trial
 
 CODE = "USAGE_IN"
 # No tokenizer in use packs more UTF-8 bytes into a token than this over prompts like ours: English
@@ -37,6 +38,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         _below_floor(trial, exchange, history, tokens)
         or _plateau(trial, exchange, history)
         or _against_ruler(exchange, tokens)
+        or _shrunk(trial, exchange, tokens)
     )
     if fault:
         return [failed(CODE, exchange, *fault)]
@@ -119,6 +121,44 @@ def _against_ruler(exchange: Exchange, tokens: int) -> tuple[str, str] | None:
     if tokens - error > LONG_OF_EXPECTED * expected:
         return "inflated", explanation
     return None
+
+
+def _shrunk(trial: Trial, exchange: Exchange, tokens: int) -> tuple[str, str] | None:
+    """Compare with an earlier request of the trial that this one repeats whole and goes on from.
+
+    A longer conversation cannot take fewer tokens. Some templates drop what nobody asks for again,
+    such as old thoughts, so the count alone is no proof: what only the earlier turns hold must be
+    missing from the answer as well.
+    """
+    cached = exchange.response.usage.cached_tokens if exchange.response else None
+    before = [
+        other.response.usage.input_tokens
+        for other in trial.exchanges
+        if other.index < exchange.index
+        and other.whole
+        and other.response is not None
+        and other.response.usage.input_tokens is not None
+        and _goes_on_from(exchange.request, other.request)
+    ]
+    most = max(before, default=0)
+    if tokens + (cached or 0) >= most or not _forgets(exchange):
+        return None
+    return "shrunk", f"{tokens} prompt tokens for a conversation that took {most} before"
+
+
+def _goes_on_from(request: Request, earlier: Request) -> bool:
+    length = len(earlier.messages)
+    return (
+        length < len(request.messages)
+        and request.messages[:length] == earlier.messages
+        and request.tools == earlier.tools
+    )
+
+
+def _forgets(exchange: Exchange) -> bool:
+    """Tell whether the answer lacks something that was asked for and that the prompt holds."""
+    text = exchange.response.answer() if exchange.response else ""
+    return any(not holds(text, fact) for fact in exchange.expectation.answers)
 
 
 CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)

@@ -145,12 +145,16 @@ def answers_of(done: Sequence[Done], tolerance: float) -> AnswersReport:
 
 
 def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
-    """Return the verdicts of each probe, and of everything streamed."""
+    """Return the verdicts of each probe, and of all streams, tool calls and JSON answers."""
     groups: dict[str, list[ExchangeVerdict]] = defaultdict(list)
     for item, exchange, verdict in judged:
         groups[item.trial.probe].append(verdict)
         if exchange.request.stream:
             groups["streams"].append(verdict)
+        if exchange.expectation.tool:
+            groups["tool calls"].append(verdict)
+        if exchange.request.json_schema:
+            groups["JSON answers"].append(verdict)
     return groups
 
 

@@ -22,6 +22,7 @@ from monitor.model import (
     Request,
     Tool,
     ToolCall,
+    Verdict,
     VerdictClass,
 )
 from monitor.prompts import AnyOf, GoldenPrompt
@@ -57,6 +58,47 @@ def test_a01_the_same_with_a_donors_canary_is_a_leak_of_that_donor() -> None:
     assert leak.owner.tenant == "tenant-a"
     assert leak.evidence_bits is not None
     assert leak.evidence_bits >= 30
+
+
+def a_conversation(tokens: int, answer: str, *, cached: int | None = None) -> Verdict:
+    bench = Bench()
+    code = bench.mint("tenant-b", trial="trial-now")
+    told = Message(role="user", content=f'The code of locker 7 is "{code}".')
+    said = Message(role="assistant", content="I will remember it.")
+    asked = Message(role="user", content="What is the code of locker 7?")
+    fact = Fact(name="the code told before", any_of=(code,))
+    first, later = (
+        an_exchange(
+            "",
+            text,
+            index=index,
+            usage={"input_tokens": count, "output_tokens": 9, "cached_tokens": cached},
+            answers=(fact,),
+        )
+        for index, (text, count) in enumerate(((code, 60), (answer.format(code=code), tokens)))
+    )
+    first = replace(first, request=replace(first.request, messages=(told,)))
+    later = replace(later, request=replace(later.request, messages=(told, said, asked)))
+    return bench.judge(first, later, probe="turns")
+
+
+def test_b19_a_longer_conversation_read_as_a_shorter_one_is_wrong_input() -> None:
+    verdict = a_conversation(31, "I have not been told any code so far.")
+    assert ("USAGE_IN", "shrunk") in failures(verdict)
+    assert verdict.verdict_class is VerdictClass.WRONG_INPUT
+
+
+@pytest.mark.parametrize(
+    ("tokens", "answer", "cached"),
+    [
+        (31, "It is {code}.", None),
+        (90, "I have not been told any code so far.", None),
+        (31, "I have not been told any code so far.", 60),
+    ],
+    ids=["still known", "count grew", "the rest was cached"],
+)
+def test_b19_a_smaller_count_alone_or_a_lapse_alone_is_not(tokens, answer, cached) -> None:
+    assert ("USAGE_IN", "shrunk") not in failures(a_conversation(tokens, answer, cached=cached))
 
 
 def test_a02_length_with_no_tokens_above_the_limit_breaks_the_contract() -> None:
