@@ -32,7 +32,7 @@ ROUNDS = 3
 ROUND_SECONDS = 20.0
 WANTED_LAG_SECONDS = 0.100
 WANTED_BYTES = 150_000_000
-AMPLE = {"tokens": 10**12}
+AMPLE = {"tokens": 10**11}
 
 
 def settings(folder: Path, endpoint: Endpoint, targets: int, **more: Any) -> Path:
@@ -93,15 +93,16 @@ class TimedSchedule(ProbeSchedule):
 
 
 async def busy(config_file: str) -> dict[str, float]:
-    """Run a schedule whose targets are all due within each round; return what was measured."""
+    """Run a schedule whose targets are all due at one moment of each round; return the lags."""
     clock = SystemClock()
     watch = Watch(clock)
     installation = open_installation(read_config(config_file), clock, sinks=[watch])
-    schedule = TimedSchedule(installation, watch, jitter=lambda most: ROUND_SECONDS / 2)
+    at = clock.monotonic() + ROUND_SECONDS
+    schedule = TimedSchedule(installation, watch, jitter=lambda most: at - clock.monotonic())
     watching = asyncio.create_task(schedule.watch_loop())
     try:
         await schedule.start()
-        await clock.sleep(ROUND_SECONDS * (ROUNDS + 0.5))
+        await clock.sleep(at + ROUND_SECONDS * (ROUNDS - 0.5) - clock.monotonic())
     finally:
         schedule.pause()
         while schedule.under_way:
