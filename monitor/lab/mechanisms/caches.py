@@ -137,6 +137,8 @@ BLOCK_EDGE = Mechanism(
     ),
     install=_one_page_too_many,
     ranges={"rate": Spread(0.5, 1.0), "onset": Between(0, 8)},
+    # Where pages are large, few beginnings end at an edge.
+    lab_ranges={"page_size": one_of(8, 16)},
 )
 CACHED_LAYOUT_MIXED = Mechanism(
     name="cached_layout_mixed",
