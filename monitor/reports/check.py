@@ -91,7 +91,8 @@ class HttpReport(Record):
 class AnswersReport(Record):
     """What the answers say. ``judged`` is false where the tolerance leaves nothing to judge.
 
-    ``exceeded_probes`` name the probes whose own answers are wrong more often than tolerated.
+    ``exceeded_probes`` name the groups (probes, batch sizes, states of the cache, transports) whose
+    own answers are wrong more often than tolerated.
     """
 
     valid: int

@@ -145,10 +145,17 @@ def answers_of(done: Sequence[Done], tolerance: float) -> AnswersReport:
 
 
 def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
-    """Return the verdicts of each probe, and of all streams, tool calls and JSON answers."""
+    """Return the verdicts of everything that may be broken by itself.
+
+    That is each probe, all that was asked at one concurrency or with one state of the cache, all
+    streams, all tool calls and all JSON answers.
+    """
     groups: dict[str, list[ExchangeVerdict]] = defaultdict(list)
     for item, exchange, verdict in judged:
+        _, concurrency, cache, *_ = item.trial.stratum.split("/")
         groups[item.trial.probe].append(verdict)
+        groups[f"{concurrency.removeprefix('c')} at once"].append(verdict)
+        groups[f"{cache} cache"].append(verdict)
         if exchange.request.stream:
             groups["streams"].append(verdict)
         if exchange.expectation.tool:
@@ -165,9 +172,9 @@ def answers_report(
 ) -> AnswersReport:
     """Count wrong answers, and hold the tolerated ones against the target's tolerance.
 
-    All answers together at 1 %, and each group's (a probe, or all streams) at 1 % divided by the
-    number of groups, so that one broken probe or transport is not lost among many good answers:
-    below 2 % false alarms a pass.
+    All answers together at 1 %, and each group's at 1 % divided by the number of groups, so that
+    one broken probe, batch size, state of the cache or transport is not lost among many good
+    answers: below 2 % false alarms a pass.
     """
     counts = {group: _tolerated(members) for group, members in groups.items()}
     valid = [v for v in verdicts if _is_valid(v)]

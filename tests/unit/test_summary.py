@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import comb
 
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from monitor.detect.binomial import exceeds, tail_probability, upper_bound
 from monitor.model import ExchangeVerdict, Outcome, VerdictClass
-from monitor.reports.summary import answers_report, exit_code_of
+from monitor.passes import Done
+from monitor.reports.summary import answers_of, answers_report, exit_code_of
+from tests.builders import Bench, a_trial, an_exchange
 
 
 def verdict(outcome: Outcome, verdict_class: VerdictClass = VerdictClass.NONE) -> ExchangeVerdict:
@@ -78,6 +81,20 @@ def test_one_broken_probe_is_not_lost_among_many_good_ones() -> None:
     assert not exceeds(6, 50, 0.1)
     assert answers.exceeded
     assert answers.exceeded_probes == ["golden"]
+
+
+def test_a_fault_of_one_batch_size_shows_although_no_probe_exceeds() -> None:
+    def done(number: int, concurrency: int, *, wrong: bool) -> Done:
+        probe = ("burst", "prefix", "pair", "combined")[number % 4]
+        stratum = f"short/c{concurrency}/cold/plain/pair"
+        trial = a_trial(an_exchange(), probe=probe, stratum=stratum)
+        verdict = Bench().judge(an_exchange(), probe=probe, stratum=stratum)
+        return Done(trial=trial, verdict=replace(verdict, exchanges=(WRONG if wrong else GOOD,)))
+
+    many = [done(number, 1 + 2 * (number % 2), wrong=False) for number in range(120)]
+    two = [done(number, 2, wrong=number < 8) for number in range(16)]
+    answers = answers_of([*many, *two], 0.1)
+    assert answers.exceeded_probes == ["2 at once"]
 
 
 @given(st.integers(1, 60), st.data(), st.floats(0.01, 0.99))
