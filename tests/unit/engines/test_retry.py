@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.engines.retry import LONGEST_SECONDS, retry_after_seconds
+from tests.fakes.hostile import reply
+from tests.unit.engines.asking import ask_once
 
 NOW = datetime(2026, 11, 2, 12, 0, tzinfo=UTC)
 
@@ -37,3 +39,11 @@ def test_what_is_asked_for(value: str | None, seconds: float | None) -> None:
 def test_any_text_is_bounded_or_nothing(value: str) -> None:
     found = retry_after_seconds(value, NOW)
     assert found is None or 0 <= found <= LONGEST_SECONDS
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_reply_says_how_long_to_wait(streamed: bool) -> None:
+    busy = reply({"error": {}}, status=429, headers=[("Retry-After", "17")])
+    found = ask_once(busy, streamed=streamed)
+    assert found.failure is not None
+    assert found.failure.retry_after_seconds == 17.0
