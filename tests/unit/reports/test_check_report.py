@@ -60,7 +60,8 @@ def report(*items: Done, not_probed: tuple[NotProbed, ...] = (), **context: Any)
 def leaking(bench: Bench) -> Done:
     nonce, donor = bench.mint("tenant-b"), bench.mint("tenant-a", trial="trial-0")
     exchange = an_exchange(nonce, f"{donor}", response={"response_id": ESCAPE}, nonce=nonce)
-    return done(bench, exchange, id="trial-leak", probe="tenant", stratum="pages/c1/cold/plain/pair")
+    cell = "pages/c1/cold/plain/pair"
+    return done(bench, exchange, id="trial-leak", probe="tenant", stratum=cell)
 
 
 GAP = NotProbed(
