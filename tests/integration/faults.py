@@ -8,16 +8,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from monitor.probes import PROBES
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One fault or null: its parameters, the classes one of which must be said, and where."""
+    """One fault or null: its parameters, the classes one of which must be said, and where.
+
+    ``probes`` are asked alone, each with its parameters, where the profile would not see the fault
+    in one pass or would take long to.
+    """
 
     fault: str
     classes: tuple[str, ...] = ()
     probe: str | None = None
     parameters: dict[str, object] = field(default_factory=dict)
     profile: str = "quick"
+    probes: dict[str, dict[str, object]] = field(default_factory=dict)
 
     @property
     def target(self) -> str:
@@ -29,6 +36,22 @@ class Case:
         """The fault with its parameters, as in the table and as a test's id."""
         given = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
         return f"{self.fault} ({given})" if given else self.fault
+
+    @property
+    def asked(self) -> str:
+        """The profile, or the probes that are asked alone, as in the table."""
+        return ", ".join(self.probes) or self.profile
+
+    def chosen(self) -> str | list[dict[str, object]]:
+        """Return what a target's ``probes`` has to be."""
+        if not self.probes:
+            return self.profile
+        return [{"name": name, "params": params} for name, params in self.probes.items()]
+
+
+def standard(*names: str) -> dict[str, dict[str, object]]:
+    """Return these probes with the parameters they have in the standard profile."""
+    return {name: dict(PROBES[name].presets["standard"]) for name in names}
 
 
 PROVEN_FOREIGN = ("LEAK", "CROSSED")
@@ -45,9 +68,14 @@ FAULTS = (
     Case(fault="batch_crossed", classes=PROVEN_FOREIGN, probe="burst"),
     Case(fault="front_dropped", classes=("WRONG_INPUT",), probe="boundary"),
     Case(fault="empty_answer", classes=("CONTRACT",), probe="canary"),
-    Case(fault="empty_answer", parameters={"rate": 0.1}, classes=("CONTRACT",), profile="standard"),
+    Case(
+        fault="empty_answer",
+        parameters={"rate": 0.1},
+        classes=("CONTRACT",),
+        probes=standard("golden"),
+    ),
     Case(fault="loops", classes=("WRONG",), probe="canary"),
-    Case(fault="loops", parameters={"rate": 0.25}, classes=("WRONG",), profile="standard"),
+    Case(fault="loops", parameters={"rate": 0.25}, classes=("WRONG",), probes=standard("golden")),
     Case(fault="page_reused_early", classes=PROVEN_FOREIGN, probe="burst"),
     Case(fault="prefix_key_short", classes=(*PROVEN_FOREIGN, "WRONG_INPUT", "WRONG")),
     Case(fault="role_dropped", classes=("WRONG_INPUT",)),
@@ -56,6 +84,63 @@ FAULTS = (
     Case(fault="mixed_tokens", classes=("WRONG",), probe="canary"),
     Case(fault="stops_early", classes=("WRONG",), probe="canary"),
     Case(fault="usage_half", classes=("WRONG_INPUT", "CONTRACT")),
+    Case(fault="abort_as_length", classes=("CONTRACT",), probe="abort"),
+    Case(fault="aborted_pages_written_late", classes=PROVEN_FOREIGN, probe="abort"),
+    Case(fault="session_swapped", classes=PROVEN_FOREIGN, probe="turns", probes=standard("turns")),
+    Case(fault="system_prompt_of_first", classes=("LEAK",), probe="tenant"),
+    Case(fault="block_edge", classes=PROVEN_FOREIGN, probe="prefix", probes=standard("prefix")),
+    Case(fault="cached_layout_mixed", classes=("CORRUPT",), probe="repeat"),
+    Case(
+        fault="batch_rows_shifted",
+        classes=("WRONG",),
+        probe="burst",
+        probes={"burst": {"sizes": (16,)}},
+    ),
+    Case(fault="decay", classes=("WRONG",), probe="golden"),
+    Case(fault="nan_after", classes=("WRONG",), probe="golden"),
+    Case(fault="replica_small", classes=("WRONG_INPUT",), probe="boundary"),
+    Case(fault="developer_dropped", classes=("WRONG_INPUT",), probe="pair"),
+    Case(fault="history_dropped", classes=("WRONG_INPUT",), probe="turns"),
+    Case(fault="turns_rot", classes=("WRONG",), probe="turns", probes=standard("turns")),
+    Case(fault="reply_pool_crossed", classes=PROVEN_FOREIGN, probe="abort"),
+    Case(fault="hidden_prompt", classes=("LEAK",)),
+    Case(fault="ids_repeated", classes=("CONTRACT",)),
+    Case(
+        fault="stream_chunk_lost",
+        parameters={"rate": 0.8},
+        classes=("WRONG",),
+        probe="pair",
+        probes={"pair": {"kinds": ("text",), "rounds": 8}},
+    ),
+    Case(fault="usage_stream_wrong", classes=("WRONG_INPUT",), probe="pair"),
+    Case(
+        fault="usage_stream_wrong",
+        parameters={"count": "completion"},
+        classes=("CONTRACT",),
+        probe="pair",
+        probes={"pair": {"kinds": ("text",)}},
+    ),
+    Case(
+        fault="tool_call_cut",
+        classes=("CONTRACT",),
+        probe="pair",
+        probes={"pair": {"kinds": ("cut",)}},
+    ),
+    Case(fault="tool_name_tokens", classes=("CORRUPT",), probe="pair"),
+    Case(fault="model_swapped", classes=("WRONG",), probe="golden"),
+    Case(fault="refusal_spike", classes=("WRONG",), probe="golden"),
+    Case(
+        fault="json_broken_in_batch",
+        classes=("WRONG",),
+        probe="pair",
+        probes={"pair": {"kinds": ("batch",), "rounds": 8}},
+    ),
+    Case(
+        fault="tool_schema_broken",
+        classes=("WRONG",),
+        probe="pair",
+        probes={"pair": {"kinds": ("call",), "rounds": 8}},
+    ),
 )
 
 NULLS = (
@@ -66,5 +151,9 @@ NULLS = (
     Case(fault="nondeterminism"),
     Case(fault="leading_space"),
     Case(fault="copy_typos"),
+    Case(fault="counts_shift"),
+    Case(fault="late_in_runs"),
+    Case(fault="thinks"),
+    Case(fault="sums_wobble"),
     Case(fault="truncate"),
 )
