@@ -194,7 +194,7 @@ PROBE = Probe(
     presets={
         "quick": {},
         # Not in order: faults of batching need not grow with the batch.
-        "standard": {"sizes": (2, 16, 3, 32, 8)},
+        "standard": {"sizes": (2, 16, 3, 32, 8, 2)},
         "deep": {"sizes": (2, 16, 3, 32, 8), "bursts": 3},
     },
 )

@@ -307,7 +307,7 @@ PROBE = Probe(
     run=run,
     presets={
         "quick": {"kinds": ("call", "batch", "roles")},
-        "standard": {"rounds": 2},
+        "standard": {"rounds": 4},
         "deep": {"rounds": 8},
     },
 )

@@ -170,7 +170,7 @@ PROBE = Probe(
     run=run,
     presets={
         "quick": {"turns": 3, "returning": 0},
-        "standard": {"pairs": 2, "turns": 5, "returning": 1},
+        "standard": {"pairs": 4, "turns": 5, "returning": 2},
         "deep": {"pairs": 6, "turns": 8, "returning": 4, "load": 16},
     },
 )
