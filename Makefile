@@ -90,6 +90,10 @@ drill: install ## Measure what is caught of every fault, how soon, and that null
 	@mkdir -p build
 	$(BIN)/davylamp drill --profile standard --seeds 20 --jobs 4 --out docs --json build/drill.json
 
+.PHONY: drill-quick
+drill-quick: install ## A drill of a minute: three faults are caught, a null stays silent
+	$(BIN)/davylamp drill --profile quick --faults overlength_placeholder,role_dropped,usage_half,leading_space --seeds 1
+
 .PHONY: lock
 lock: ## Pin all dependencies again, with hashes (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -q -o requirements/runtime.txt
