@@ -42,24 +42,26 @@ HEALTHY = Case(fault="healthy")
 SHOWN_WORDS = 2
 SETTLED_SECONDS = 20.0
 HEAD = (
-    "| {kind} | profile | status codes | p95 | wrong | Davylamp said | exit | first seen after |",
+    "| {kind} | asked | status codes | p95 | wrong | Davylamp said | exit | first seen after |",
     "|---|---|---|---|---|---|---|---|",
 )
 TITLE = """# Faults of the lab: what was seen, and what was said
 
 Measured by `make faults-table`, not written by hand. Each row is one `davylamp check` with a fresh
-store against a lab with one thing switched on (`davylamp lab --list-faults`). *Status codes* and
+store against a lab with one thing switched on (`davylamp lab --list-faults`). *Asked* is the
+profile, or the probes where they were asked alone. *Status codes* and
 *p95* are what ordinary monitoring sees: 400 is the refusal of a prompt over the limit, which is
-right. *First seen after* counts exchanges and tokens, input and output, up to the first proof, or
+right; what we broke off ourselves has none. *First seen after* counts exchanges and tokens, input and output, up to the first proof, or
 for ordinary mistakes up to where the tolerance of 10 % no longer explains them. Times and random
 prompts differ from run to run; classes do not.
 """
 
 NOT_REACHED = """
 - **Truncation in the middle of the range.** Only sizes around declared and discovered limits are
-  asked. A cut far below every known limit shows where a probe happens to be longer than it.
-- **Faults that need load.** Bursts have two members. A fault that needs a fuller batch or pool, or
-  preemption, is not provoked.
+  asked. A cut far below every known limit shows where a probe happens to be longer than it, and to
+  `davylamp context verify`, which asks for it.
+- **Faults that need load.** Bursts have 2 to 32 members, and a target that asks for gentleness gets
+  none of 16 or more. A fault that needs a fuller batch or pool, or preemption, is not provoked.
 - **Rare faults.** A pass of the quick profile sends few exchanges: what strikes one in a hundred is
   missed by most passes. The line UNSEEN of each summary bounds what could be missed.
 - **One tenant.** With a single key, foreign text is CROSSED at most, never LEAK.
@@ -79,6 +81,10 @@ RARE = (
     Case(fault="mixed_tokens", parameters={"rate": 0.05}),
     Case(fault="loops", parameters={"rate": 0.05}),
     Case(fault="front_dropped", parameters={"num_ctx": 1000}),
+    Case(fault="replica_small"),
+    Case(fault="batch_rows_shifted"),
+    Case(fault="stream_chunk_lost"),
+    Case(fault="tool_schema_broken"),
 )
 
 
@@ -111,8 +117,8 @@ def run_case(case: Case, folder: Path) -> Run:
     """Check a lab with one fault or null, once."""
     arguments = [] if case is HEALTHY else fault(case.fault, **case.parameters)
     with lab(*arguments) as endpoint:
-        installation = install(folder, endpoint, **_accepted(case))
-        return installation.check("--profile", case.profile)
+        installation = install(folder, endpoint, probes=case.chosen(), **_accepted(case))
+        return installation.check()
 
 
 def _accepted(case: Case) -> dict[str, Any]:
@@ -171,7 +177,7 @@ def row(case: Case, run: Run) -> str:
     first = first_seen(target)
     cells = [
         f"`{case.label}`",
-        case.profile,
+        case.asked,
         codes,
         "-" if p95 is None else f"{p95 * 1000:.0f} ms",
         f"{target.answers.wrong} of {target.answers.valid}",
