@@ -49,11 +49,11 @@ TITLE = """# Faults of the lab: what was seen, and what was said
 
 Measured by `make faults-table`, not written by hand. Each row is one `davylamp check` with a fresh
 store against a lab with one thing switched on (`davylamp lab --list-faults`). *Asked* is the
-profile, or the probes where they were asked alone. *Status codes* and
-*p95* are what ordinary monitoring sees: 400 is the refusal of a prompt over the limit, which is
-right; what we broke off ourselves has none. *First seen after* counts exchanges and tokens, input and output, up to the first proof, or
-for ordinary mistakes up to where the tolerance of 10 % no longer explains them. Times and random
-prompts differ from run to run; classes do not.
+profile, or the probes where they were asked alone. *Status codes* and *p95* are what ordinary
+monitoring sees: 400 is the refusal of a prompt over the limit, which is right; what we broke off
+ourselves has none. *First seen after* counts exchanges and tokens, input and output, up to the
+first proof, or for ordinary mistakes up to where the tolerance of 10 % no longer explains them.
+Times and random prompts differ from run to run; classes do not.
 """
 
 NOT_REACHED = """
