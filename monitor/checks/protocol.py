@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypeGuard
 
@@ -13,10 +14,19 @@ CODE = "PROTOCOL"
 HTTP_OK = 200
 # Some servers of the dialect never report usage: a gap to show, not a broken promise.
 NO_USAGE = "usage_missing"
+_WORD = re.compile(r"[0-9A-Za-z]+")
+# What an id needs so that no two answers have it by chance: about 2**32 ids.
+LEAST_MIXED = 8
+# A number is a counter, a clock, or drawn from few; a clock of nanoseconds does not repeat itself.
+LEAST_DIGITS = 16
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail hard on a 200 whose body is not an answer, or on an id used for two prompts."""
+    """Fail hard on a 200 whose body is not an answer, or on an id used for two prompts.
+
+    Only ids that tell answers apart are compared. Ollama draws one of 999 numbers, and others use
+    the second of the day, so that two answers of a healthy server may well have the same.
+    """
     failure, response = exchange.failure, exchange.response
     if _is_nonsense(failure) and exchange.http_status == HTTP_OK:
         return [failed(CODE, exchange, "not_the_protocol", failure.detail)]
@@ -38,7 +48,7 @@ def _is_nonsense(failure: Failure | None) -> TypeGuard[Failure]:
 
 def _id_used_before(trial: Trial, exchange: Exchange, history: History) -> bool:
     response = exchange.response
-    if response is None or not response.response_id:
+    if response is None or not response.response_id or not _tells_apart(response.response_id):
         return False
     digest = prompt_digest(exchange.request.text())
     earlier = [(seen.response_id, seen.prompt_digest) for seen in history.earlier]
@@ -48,6 +58,14 @@ def _id_used_before(trial: Trial, exchange: Exchange, history: History) -> bool:
         if other.index < exchange.index and other.response is not None
     ]
     return any(i == response.response_id and seen != digest for i, seen in earlier)
+
+
+def _tells_apart(response_id: str) -> bool:
+    """True if the id has enough digits, or letters mixed with digits, to be one answer's own."""
+    words = _WORD.findall(response_id)
+    digits = sum(len(word) for word in words if word.isdigit())
+    mixed = sum(len(word) for word in words if not word.isalpha()) - digits
+    return mixed >= LEAST_MIXED or digits >= LEAST_DIGITS
 
 
 CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)
