@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from monitor.canaries import MarkerRegistry, PartialEvidence
-from monitor.model import Exchange, Owner, Trial
+from monitor.model import Exchange, Owner, Request, Trial
 from monitor.prompts import GoldenPrompt
 
 # Enough to see a plateau or a reused id; small enough for thousands of targets.
@@ -19,7 +19,10 @@ OwnerKey = tuple[str, str, str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What is remembered of an earlier exchange of the same target."""
+    """What is remembered of an earlier exchange of the same target.
+
+    ``least_bytes`` are those of the messages alone: some gateways count no tools and no schema.
+    """
 
     trial: str
     exchange: int
@@ -32,6 +35,8 @@ class Observation:
     model: str | None = None
     size_tokens: int | None = None
     size_error_tokens: int = 0
+    least_bytes: int = 0
+    cached_tokens: int = 0
     stale_from: str | None = None
     parts: tuple[tuple[OwnerKey, PartialEvidence], ...] = ()
 
@@ -82,6 +87,8 @@ def observe(
         stratum=trial.stratum,
         prompt_digest=prompt_digest(text),
         prompt_bytes=len(text.encode("utf-8", "surrogatepass")),
+        least_bytes=message_bytes(exchange.request),
+        cached_tokens=(response.usage.cached_tokens or 0) if response else 0,
         prompt_tokens=response.usage.input_tokens if response else None,
         response_id=response.response_id if response else None,
         model=response.model if response else None,
@@ -90,6 +97,11 @@ def observe(
         stale_from=stale_from,
         parts=parts,
     )
+
+
+def message_bytes(request: Request) -> int:
+    """Return the UTF-8 bytes of what the messages say, without calls, tools and schema."""
+    return sum(len(m.content.encode("utf-8", "surrogatepass")) for m in request.messages)
 
 
 def owner_key(owner: Owner) -> OwnerKey:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from monitor.checks.base import Check, Needs, failed, only_reasoned, passed, skipped
 from monitor.checks.ontopic import holds
-from monitor.history import History, Observation, observe
+from monitor.history import History, Observation, message_bytes, observe
 from monitor.model import Exchange, Request, Signal, Trial
 
 CODE = "USAGE_IN"
@@ -16,6 +16,7 @@ MOST_BYTES_PER_TOKEN = 16
 # Bytes a token vary from about 2 (markers) to 5 (prose); prompts whose lengths differ by more than
 # that explains cannot take the same number of tokens.
 CLEARLY_LONGER = 4.0
+CACHED_SHARE = 0.5
 PLACEHOLDER_TOKENS = 8
 HALF = (0.47, 0.53)
 SHORT_OF_EXPECTED = 0.8
@@ -60,8 +61,11 @@ def _against_refusal(exchange: Exchange) -> Signal:
 def _below_floor(
     trial: Trial, exchange: Exchange, history: History, tokens: int
 ) -> tuple[str, str] | None:
-    """Compare with the fewest tokens any tokenizer makes of a prompt of this length."""
-    size = len(exchange.request.text().encode("utf-8", "surrogatepass"))
+    """Compare with the fewest tokens any tokenizer makes of messages of this length.
+
+    Tools and schemas are left out: a gateway that counts for itself often leaves them out too.
+    """
+    size = message_bytes(exchange.request)
     cached = exchange.response.usage.cached_tokens if exchange.response else None
     # Some gateways report cached tokens beside the prompt's, not among them.
     if tokens + (cached or 0) >= max(2, size // MOST_BYTES_PER_TOKEN):
@@ -94,8 +98,18 @@ def _clearly_different(one: Observation, other: Observation) -> bool:
     if one.size_tokens is not None and other.size_tokens is not None:
         errors = one.size_error_tokens + other.size_error_tokens
         return abs(one.size_tokens - other.size_tokens) > errors
-    few, many = sorted((max(1, one.prompt_bytes), max(1, other.prompt_bytes)))
-    return many > CLEARLY_LONGER * few
+    return _clearly_longer(one, other) or _clearly_longer(other, one)
+
+
+def _clearly_longer(long: Observation, short: Observation) -> bool:
+    """Compare the least that may be counted of the one with the most of the other.
+
+    Whether tools are counted is not known, nor whether cached tokens are counted among the
+    prompt's: so many cached ones that they may be what is missing explain an equal count.
+    """
+    if long.cached_tokens > CACHED_SHARE * (long.prompt_tokens or 0):
+        return False
+    return long.least_bytes > CLEARLY_LONGER * max(1, short.prompt_bytes)
 
 
 def _plateau(trial: Trial, exchange: Exchange, history: History) -> tuple[str, str] | None:

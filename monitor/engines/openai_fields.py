@@ -143,7 +143,12 @@ def read_usage(value: object, faults: FaultList) -> Usage:
         input_tokens=_count(value.get("prompt_tokens"), faults),
         output_tokens=_count(value.get("completion_tokens"), faults),
         cached_tokens=_count(
-            _first(prompt.get("cached_tokens"), value.get("prompt_cache_hit_tokens")), faults
+            _first(
+                prompt.get("cached_tokens"),
+                value.get("prompt_cache_hit_tokens"),
+                value.get("cache_read_input_tokens"),
+            ),
+            faults,
         ),
         reasoning_tokens=_count(
             _first(completion.get("reasoning_tokens"), value.get("reasoning_tokens")), faults

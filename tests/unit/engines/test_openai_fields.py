@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from monitor.engines.base import Manner
 from monitor.engines.faults import FaultList
 from monitor.engines.logprobs import MAX_ALTERNATIVES, MAX_TOKENS, read_logprobs
+from monitor.engines.openai_fields import read_usage
 from monitor.engines.openai_request import OpenAIOptions, encode_request
 from monitor.model import Message, Request, TokenLogprob, Tool, ToolCall
 from tests.fakes.hostile import HostileServer, reply, stream
@@ -264,3 +265,18 @@ def test_metadata_of_the_options_is_kept_beside_ours() -> None:
         "team": "serving",
         "davylamp": "probe",
     }
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        {"prompt_tokens_details": {"cached_tokens": 16}},
+        {"prompt_cache_hit_tokens": 16},
+        {"cache_read_input_tokens": 16},
+    ],
+    ids=["openai", "deepseek", "anthropic behind a gateway"],
+)
+def test_cached_tokens_go_by_three_names(reported) -> None:
+    faults = FaultList()
+    assert read_usage({"prompt_tokens": 3, **reported}, faults).cached_tokens == 16
+    assert not faults.codes()
