@@ -273,10 +273,12 @@ def streamed(
         ((50, 5, None), []),
         ((52, 5, None), []),
         ((2, 5, 48), []),
+        ((53, 5, 0), []),
+        ((0, 5, 0), [(1, "stream_tokens")]),
         ((25, 5, 0), [(1, "stream_tokens")]),
         ((101, 5, None), [(1, "stream_tokens")]),
     ],
-    ids=["same", "time of day", "cached beside", "half", "double"],
+    ids=["same", "time of day", "cached beside", "another tokenizer", "none", "half", "double"],
 )
 def test_one_prompt_has_one_count(counts, found) -> None:
     assert variants(streamed(counts=counts)) == found
