@@ -148,7 +148,7 @@ def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
     """Return the verdicts of everything that may be broken by itself.
 
     That is each probe, all that was asked at one concurrency or with one state of the cache, all
-    streams, all tool calls and all JSON answers.
+    streams, all tool calls, all that answers a tool's result, and all JSON answers.
     """
     groups: dict[str, list[ExchangeVerdict]] = defaultdict(list)
     for item, exchange, verdict in judged:
@@ -160,6 +160,8 @@ def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
             groups["streams"].append(verdict)
         if exchange.expectation.tool:
             groups["tool calls"].append(verdict)
+        if exchange.request.messages[-1].role == "tool":
+            groups["tool results"].append(verdict)
         if exchange.request.json_schema:
             groups["JSON answers"].append(verdict)
     return groups

@@ -97,6 +97,20 @@ def test_a_fault_of_one_batch_size_shows_although_no_probe_exceeds() -> None:
     assert answers.exceeded_probes == ["2 at once"]
 
 
+def test_lost_tool_results_show_although_no_probe_exceeds() -> None:
+    def done(number: int, *, role: str) -> Done:
+        exchange = an_exchange()
+        message = replace(exchange.request.messages[0], role=role)
+        exchange = replace(exchange, request=replace(exchange.request, messages=(message,)))
+        trial = a_trial(exchange, probe=("turns", "combined")[number % 2])
+        judged = WRONG if role == "tool" else GOOD
+        return Done(trial=trial, verdict=replace(Bench().judge(exchange), exchanges=(judged,)))
+
+    asked = [done(number, role="user") for number in range(90)]
+    reported = [done(number, role="tool") for number in range(6)]
+    assert answers_of([*asked, *reported], 0.1).exceeded_probes == ["tool results"]
+
+
 @given(st.integers(1, 60), st.data(), st.floats(0.01, 0.99))
 def test_the_tail_is_the_sum_of_the_binomial(n: int, data: st.DataObject, rate: float) -> None:
     k = data.draw(st.integers(0, n))
