@@ -95,6 +95,9 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("STRUCT", "answer_misfit"): _wrong("an answer does not fit the schema asked for"),
     ("SPECIAL", "control_token"): _hard(_CORRUPT, "control tokens of the template in the answer"),
     ("SPECIAL", "control_character"): _hard(_CORRUPT, "control characters in the answer"),
+    ("CHARSET", "damaged"): _hard(_CORRUPT, "many damaged characters in the answer"),
+    ("CHARSET", "many_scripts"): _hard(_CORRUPT, "words of several scripts that nobody used"),
+    ("CHARSET", "odd"): _wrong("a character or script that nobody used"),
     ("REPEAT", "tail_loop"): _wrong("the answer ends in a loop"),
     ("BOUNDARY", "truncated"): _hard(_INPUT, "the prompt was shortened in silence"),
     ("BOUNDARY", "replaced"): _hard(

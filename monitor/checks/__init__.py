@@ -2,6 +2,7 @@
 
 from monitor.checks import (
     boundary,
+    charset,
     empty,
     fact,
     finish,
@@ -36,6 +37,7 @@ CHECKS: tuple[Check, ...] = tuple(
         finish,
         empty,
         special,
+        charset,
         identity,
         struct,
         role,
