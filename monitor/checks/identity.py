@@ -12,6 +12,9 @@ from monitor.model import Exchange, Signal, Trial
 CODE = "IDENTITY"
 # So many answers under one name before another name says anything.
 SETTLED = 5
+# So many by the right model before another one's first: behind one name there may be replicas that
+# name themselves differently, and where they share the load the first dozen answers show both.
+SETTLED_ALONE = 16
 # Words that say nothing of whose model it is.
 _COMMON = frozenset(
     [
@@ -29,15 +32,17 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     Servers answer under aliases, paths and dated snapshots of what was asked, so a name that
     merely differs is no fault; a new one is worth a look. A name of another family says that
     something else answered: a fallback, a route, a swap. A healthy target that always names its
-    model in its own way is never held to it.
+    model in its own way, or has replicas that do, is not held to it: of two names that share the
+    load evenly the second is that late with a chance of 2**-16.
     """
     response = exchange.response
     name = response.model if response else None
     if not name:
         return [skipped(CODE, exchange, "no model is named")]
     before = [seen.model for seen in history.earlier if seen.model]
-    right = sum(_related(trial.model, earlier) for earlier in before)
-    if right >= SETTLED and _family(name) and not _related(trial.model, name):
+    alone = before[: before.index(name)] if name in before else before
+    right = sum(_related(trial.model, earlier) for earlier in alone)
+    if right >= SETTLED_ALONE and _family(name) and not _related(trial.model, name):
         words = f"another model is named, after {right} answers by the one that was asked"
         return [failed(CODE, exchange, "other_model", words)]
     if len(before) >= SETTLED and {*before[-SETTLED:]} == {before[-1]} and name != before[-1]:
