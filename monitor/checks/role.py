@@ -1,4 +1,7 @@
-"""ROLE: what a system or developer message asks of every answer is done, so it was read."""
+"""ROLE: what a system or developer message asks of every answer is done, so it was read.
+
+The same holds for what an earlier assistant message tells and the question asks for.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class _Counted:
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail tolerated if the instruction was not obeyed, hard if usage shows that it was dropped.
+    """Fail tolerated if the message was not heeded, hard if usage shows that it was dropped.
 
     The hard case needs three counts of one trial: a *bare* prompt without the message, one that
     has the same text in its *user* message, and the one that has it in the role. User less bare is
@@ -45,13 +48,13 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         exchange.response,
     )
     if wanted is None or response is None:
-        return [skipped(CODE, exchange, "no message of a role gave an instruction")]
+        return [skipped(CODE, exchange, "no message of a role was to be heeded")]
     if holds(response.answer(), wanted):
-        return [passed(CODE, exchange, f"the {role} message was obeyed")]
+        return [passed(CODE, exchange, f"the {role} message was heeded")]
     dropped = _dropped(trial, exchange, role)
     if dropped:
         return [failed(CODE, exchange, "dropped", dropped)]
-    return [failed(CODE, exchange, "disobeyed", f"the {role} message was not obeyed")]
+    return [failed(CODE, exchange, "disobeyed", f"the {role} message was not heeded")]
 
 
 def _dropped(trial: Trial, exchange: Exchange, role: str) -> str:

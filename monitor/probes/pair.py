@@ -1,7 +1,7 @@
 """pair: the same request streamed and not, calls cut short, forms beside text, and roles.
 
 Each kind sets two requests beside each other whose answers a healthy target does not tell apart:
-by the transport, by what shares their batch, or by the message that holds an instruction.
+by the transport, by what shares their batch, or by the message that holds what matters.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from monitor.probes.calling import (
     call_request,
     draw_call,
 )
-from monitor.tasks import addition, ask_to_repeat, end_with, fill_form, lookup
+from monitor.tasks import addition, ask_to_repeat, end_with, fill_form, lookup, recall_code
 
 Kind = Literal["text", "call", "form", "cut", "batch", "roles"]
 KINDS: tuple[Kind, ...] = ("text", "call", "form", "cut", "batch", "roles")
@@ -65,7 +65,7 @@ _PURPOSE: dict[Kind, str] = {
     "form": "a JSON answer comes streamed as it comes whole",
     "cut": "a tool call that the allowed tokens cut says that it was cut",
     "batch": "a JSON answer and a plain one, asked at once, do not disturb each other",
-    "roles": "system and developer messages are read, wherever they stand",
+    "roles": "system, developer and assistant messages are read, wherever they stand",
 }
 _FEATURE_WORDS = {
     Feature.STREAM: "streaming",
@@ -77,7 +77,7 @@ _FEATURE_WORDS = {
 # Where a call is cut, in shares of the tokens that it took whole: within its arguments.
 CUTS = (0.5, 0.7, 0.9)
 # The text a role's message holds: long enough for its tokens to be told from anything else.
-ROLE_SENTENCES = 20
+ROLE_SENTENCES = 18
 FORM = json.dumps(
     {
         "type": "object",
@@ -152,7 +152,7 @@ def _price(kind: Kind, target: TargetView) -> int:
         "form": 2 * form,
         "cut": call + sum(asked + round(CALL_ANSWER_TOKENS * share) for share in CUTS),
         "batch": form + text,
-        "roles": expected_tokens(question) + (len(_roles(target)) + 1) * ruled,
+        "roles": expected_tokens(question) + (len(_roles(target)) + 2) * ruled,
     }[kind]
 
 
@@ -256,6 +256,7 @@ async def _ask_in_roles(session: Session, tenant: TenantView) -> None:
     await _ruled(session, tenant, "user", ())
     for role, before in _roles(session.target):
         await _ruled(session, tenant, role, before)
+    await _told(session, tenant)
 
 
 def _roles(target: TargetView) -> list[tuple[str, tuple[Message, ...]]]:
@@ -294,9 +295,31 @@ async def _ruled(
     await draft.ask(request, expectation)
 
 
+async def _told(session: Session, tenant: TenantView) -> None:
+    """Ask for what nothing but an earlier answer says, after a text as long as the rules."""
+    draft = session.open(Part.MEMBER, tenant)
+    place, nonce, code = session.rng.randrange(11, 99), draft.mint(), draft.mint(planted=True)
+    answer = f'{_reading(session.rng.randrange(10**9))}\nThe code of locker {place} is "{code}".'
+    question = ask_to_repeat(nonce, recall_code(place, code).question)
+    request = Request(
+        messages=(
+            Message(role="user", content="Hello."),
+            Message(role="assistant", content=answer),
+            Message(role="user", content=question),
+        ),
+        max_output_tokens=output_tokens(session.target),
+    )
+    told = Fact(name="the code the earlier answer tells", any_of=(code,))
+    await draft.ask(request, Expectation(nonce=nonce, obey=told, obey_role="assistant"))
+
+
 def _rules(number: int, code: str) -> str:
     """Return a long message with an instruction at its end, and a number that no other has."""
-    return f"Notebook {number:09d}.\n{' '.join(filler(ROLE_SENTENCES))}\n{end_with(code)}"
+    return f"{_reading(number)}\n{end_with(code)}"
+
+
+def _reading(number: int) -> str:
+    return f"Notebook {number:09d}.\n{' '.join(filler(ROLE_SENTENCES))}"
 
 
 PROBE = Probe(

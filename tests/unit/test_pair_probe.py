@@ -135,21 +135,24 @@ def test_every_role_is_asked_and_one_stands_within_the_list() -> None:
         ["system", "user"],
         ["user", "assistant", "system", "user"],
         ["developer", "user"],
+        ["user", "assistant", "user"],
     ]
-    assert [e.expectation.obey_role for e in exchanges] == ["", "", "system", "system", "developer"]
+    asked = [e.expectation.obey_role for e in exchanges]
+    assert asked == ["", "", "system", "system", "developer", "assistant"]
     codes = [e.expectation.obey.any_of[0] for e in exchanges if e.expectation.obey]
-    assert len(set(codes)) == 3
+    assert len(set(codes)) == 4
+    assert codes[-1] not in exchanges[-1].request.messages[-1].content
     assert bench.judge(*exchanges).outcome is Outcome.GOOD
 
 
 def test_without_a_developer_role_none_is_sent() -> None:
     view = replace(VIEW, lacks=frozenset({Feature.DEVELOPER_ROLE}))
     _, exchanges, _ = ran("roles", view=view)
-    assert len(exchanges) == 4
+    assert len(exchanges) == 5
     assert not any(m.role == "developer" for e in exchanges for m in e.request.messages)
 
 
-@pytest.mark.parametrize("dropped", ["system", "developer"])
+@pytest.mark.parametrize("dropped", ["system", "developer", "assistant"])
 def test_a_role_that_is_neither_counted_nor_obeyed_was_dropped(dropped: str) -> None:
     def deaf(request, expectation):
         kept = [m.content for m in request.messages if m.role != dropped]
