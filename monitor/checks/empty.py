@@ -18,18 +18,24 @@ from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
 CODE = "EMPTY"
+# How gateways say that a filter of theirs kept the answer back.
+WITHHELD = frozenset({"content_filter", "sensitive", "safety", "refusal"})
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Fail hard on an empty answer; error if hidden reasoning used up the allowed tokens.
 
-    A call that the allowed tokens cut may be kept back whole, as some engines do.
+    A call that the allowed tokens cut may be kept back whole, as some engines do. An answer that a
+    filter withheld, and that says so, is no empty success: filters err on codes now and then, and
+    what is missing then is tolerated or not by the checks that wanted it.
     """
     response = exchange.response
     if response is None or not exchange.whole:
         return [skipped(CODE, exchange, "no whole answer to judge")]
     if response.text.strip() or response.tool_calls:
         return [passed(CODE, exchange, "there is an answer")]
+    if (response.finish_reason or "").casefold() in WITHHELD:
+        return [skipped(CODE, exchange, "a filter withheld the answer, and it says so")]
     if only_reasoned(response) and not meant_to_be_cut(exchange):
         return [could_not_judge(CODE, exchange, "reasoning used up the output tokens")]
     if (
