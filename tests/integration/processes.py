@@ -27,6 +27,7 @@ COMMAND = str(Path(sys.executable).parent / "davylamp")
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 30.0
 COMMAND_SECONDS = 120.0
+LABS_AT_ONCE = 10  # each is a process
 _POLL_SECONDS = 0.05
 TARGET = "lab"
 
@@ -203,6 +204,22 @@ def install_all(folder: Path, endpoints: Mapping[str, Endpoint], **targets: Any)
     every.settings["targets"] = entries
     every.settings["storage"] = {"path": str(every.store)}
     return every.write()
+
+
+def check_all(
+    folder: Path, targets: Mapping[str, tuple[Sequence[str], Mapping[str, Any]]]
+) -> dict[str, TargetReport]:
+    """Check a lab for each name, given its arguments and what its target adds, a few at a time."""
+    reports: dict[str, TargetReport] = {}
+    names = list(targets)
+    for start in range(0, len(names), LABS_AT_ONCE):
+        some = {name: targets[name] for name in names[start : start + LABS_AT_ONCE]}
+        with labs({name: arguments for name, (arguments, _) in some.items()}) as endpoints:
+            more = {name: added for name, (_, added) in some.items()}
+            run = install_all(folder / str(start), endpoints, **more).check()
+        assert run.stdout.startswith("{"), run.output
+        reports |= run.targets
+    return reports
 
 
 @contextlib.contextmanager

@@ -48,7 +48,7 @@ def test_the_json_carries_all_that_the_contract_promises(leaking: Installation) 
 
 
 def test_the_terminal_says_the_worst_first_in_plain_words(leaking: Installation) -> None:
-    run = leaking.davylamp("check", "--profile", "quick")
+    run = leaking.davylamp("check", "--probe", "boundary")
     assert run.exit_code == 1
     labels = [line.split()[0] for line in run.stdout.splitlines() if line.startswith("  ")]
     assert labels[:3] == ["HTTP", "ANSWERS", "LEAK"]
@@ -64,7 +64,7 @@ def test_the_terminal_says_the_worst_first_in_plain_words(leaking: Installation)
 def test_json_and_junit_go_to_files(leaking: Installation) -> None:
     json, junit = leaking.folder / "report.json", leaking.folder / "report.xml"
     run = leaking.davylamp(
-        "check", "--profile", "quick", "--json", str(json), "--junit", str(junit)
+        "check", "--probe", "boundary", "--json", str(json), "--junit", str(junit)
     )
     assert run.exit_code == 1
     assert "LEAK" in run.stdout

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.integration.faults import FAULTS, NULLS, PROVEN_FOREIGN, Case
-from tests.integration.processes import ROOT, fault, install, install_all, lab, labs
+from tests.integration.processes import ROOT, check_all, fault, install, lab
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,23 +17,17 @@ if TYPE_CHECKING:
     from monitor.reports.check import ExchangeReport, FoundReport, SignalReport, TargetReport
 
 PROVEN_BITS = 30.0
-LABS = 8  # at once: each is a process
 INCIDENT = [case for case in FAULTS if case.fault == "overlength_placeholder"]
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TargetReport]:
     """Runs of ``check`` over a lab for each fault, each a target of its own."""
-    seen: dict[str, TargetReport] = {}
-    for start in range(0, len(FAULTS), LABS):
-        some = FAULTS[start : start + LABS]
-        lines = {case.target: fault(case.fault, **case.parameters) for case in some}
-        chosen: dict[str, Any] = {case.target: {"probes": case.chosen()} for case in some}
-        with labs(lines) as endpoints:
-            run = install_all(tmp_path_factory.mktemp("faults"), endpoints, **chosen).check()
-        assert run.exit_code == 1, run.output
-        seen |= run.targets
-    return seen
+    targets = {
+        case.target: (fault(case.fault, **case.parameters), {"probes": case.chosen()})
+        for case in FAULTS
+    }
+    return check_all(tmp_path_factory.mktemp("faults"), targets)
 
 
 @pytest.mark.parametrize("case", FAULTS, ids=lambda case: case.label)
@@ -55,7 +49,7 @@ def test_a_fault_is_caught_behind_200s(case: Case, everything: dict[str, TargetR
 @pytest.mark.parametrize("case", INCIDENT, ids=lambda case: case.label)
 def test_the_incident_is_proven_with_its_owner_and_its_place(case: Case, tmp_path: Path) -> None:
     with lab(*fault(case.fault, **case.parameters)) as endpoint:
-        run = install(tmp_path, endpoint).check("--profile", "quick")
+        run = install(tmp_path, endpoint).check("--probe", "boundary")
     assert run.exit_code == 1, run.output
     target = run.target
     worst = target.found[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.integration.faults import NULLS, Case
-from tests.integration.processes import fault, install_all, labs
+from tests.integration.processes import check_all, fault
 
 if TYPE_CHECKING:
     from monitor.reports.check import TargetReport
@@ -28,23 +28,19 @@ def accepted(*, days: int) -> dict[str, Any]:
 
 # What is switched on in a lab, and what its target's configuration adds.
 TARGETS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "healthy-standard": (["--seed", "4"], {"probes": "standard"}),
     **{case.target: (fault(case.fault), {}) for case in NULLS},
     "truncate": (fault("truncate"), accepted(days=30)),
     "truncate-refused": (fault("truncate"), {}),
     "truncate-expired": (fault("truncate"), accepted(days=-1)),
     **{f"healthy-{seed}": (["--seed", str(seed)], {}) for seed in SEEDS},
-    "healthy-standard": (["--seed", "4"], {"probes": "standard"}),
 }
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TargetReport]:
-    """One run of ``check`` over a lab for each, each a target of its own."""
-    additions = {name: more for name, (_, more) in TARGETS.items()}
-    with labs({name: arguments for name, (arguments, _) in TARGETS.items()}) as endpoints:
-        run = install_all(tmp_path_factory.mktemp("nulls"), endpoints, **additions).check()
-    assert run.exit_code == 1, run.output  # for the truncations that nobody accepts
-    return run.targets
+    """Runs of ``check`` over a lab for each, each a target of its own."""
+    return check_all(tmp_path_factory.mktemp("nulls"), TARGETS)
 
 
 def assert_silent(target: TargetReport) -> None:
