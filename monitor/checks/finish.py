@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from monitor.checks.base import Check, failed, meant_to_be_cut, passed
 from monitor.checks.struct import is_json
@@ -19,8 +20,9 @@ SLACK_TOKENS = 2
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Fail hard on a contradiction; a truncated answer is tolerated (the model talked too long).
 
-    An exchange that expects nothing was meant to be cut. Arguments that stop short are a cut sent
-    as complete only where the allowed tokens are used up: else the model itself wrote them so.
+    An exchange that expects nothing was meant to be cut. Reasoning takes room too, and some count
+    it beside the output's tokens, or not at all. Arguments that stop short are a cut sent as
+    complete only where the allowed tokens are used up: else the model itself wrote them so.
     """
     response = exchange.response
     if response is None:
@@ -40,7 +42,7 @@ def _fault(response: Response, most: int) -> tuple[str, str] | None:
     if response.finish_reason != "length" and _cut_call(response, most):
         return "cut_tool_call", f"ended for {most} tokens within a call, and does not say so"
     match response.finish_reason:
-        case "length" if tokens is not None and tokens < LENGTH_SHARE * most:
+        case "length" if tokens is not None and _taken(response, tokens) < LENGTH_SHARE * most:
             return "length_too_early", f"'length' after {tokens} of {most} tokens"
         case "abort" | "error":
             return "aborted", "an aborted answer was sent as a success"
@@ -49,6 +51,14 @@ def _fault(response: Response, most: int) -> tuple[str, str] | None:
         case "length":
             return "truncated", f"the answer did not end within {most} tokens"
     return None
+
+
+def _taken(response: Response, tokens: int) -> float:
+    """Return the most tokens the answer can have taken; reasoning without a count took any."""
+    reasoned = response.usage.reasoning_tokens
+    if reasoned is None and response.reasoning_text.strip():
+        return inf
+    return tokens + (reasoned or 0)
 
 
 def _cut_call(response: Response, most: int) -> bool:

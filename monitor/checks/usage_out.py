@@ -32,7 +32,9 @@ def _fault(response: Response, tokens: int, most: int) -> tuple[str, str] | None
         return "zero_with_text", f"0 output tokens reported for {characters} characters"
     if tokens * MOST_CHARACTERS_PER_TOKEN + 200 < characters:
         return "too_few", f"{tokens} output tokens reported for {characters} characters"
-    if tokens > most + SLACK_TOKENS and not response.usage.reasoning_tokens:
+    # The limit may hold for the answer alone, and the count for the reasoning as well.
+    reasoned = response.usage.reasoning_tokens or response.reasoning_text.strip()
+    if tokens > most + SLACK_TOKENS and not reasoned:
         return "over_maximum", f"{tokens} output tokens reported, at most {most} allowed"
     return None
 

@@ -139,9 +139,10 @@ def read_usage(value: object, faults: FaultList) -> Usage:
         faults.add(Fault.USAGE_NULL if value is None else Fault.USAGE_INVALID)
         return Usage()
     prompt, completion = (object_at(value, f"{side}_tokens_details") for side in _SIDES)
+    sent, written = (_count(value.get(f"{side}_tokens"), faults) for side in _SIDES)
     return Usage(
-        input_tokens=_count(value.get("prompt_tokens"), faults),
-        output_tokens=_count(value.get("completion_tokens"), faults),
+        input_tokens=sent,
+        output_tokens=written,
         cached_tokens=_count(
             _first(
                 prompt.get("cached_tokens"),
@@ -151,9 +152,21 @@ def read_usage(value: object, faults: FaultList) -> Usage:
             faults,
         ),
         reasoning_tokens=_count(
-            _first(completion.get("reasoning_tokens"), value.get("reasoning_tokens")), faults
+            _first(
+                completion.get("reasoning_tokens"),
+                value.get("reasoning_tokens"),
+                _only_in_total(value.get("total_tokens"), sent, written),
+            ),
+            faults,
         ),
     )
+
+
+def _only_in_total(total: object, sent: int | None, written: int | None) -> int | None:
+    """Return the tokens that only the total counts: hidden thoughts, by the dialect of Gemini."""
+    if not isinstance(total, int) or isinstance(total, bool) or sent is None or written is None:
+        return None
+    return total - sent - written if total > sent + written else None
 
 
 _SIDES = ("prompt", "completion")

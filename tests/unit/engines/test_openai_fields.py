@@ -280,3 +280,13 @@ def test_cached_tokens_go_by_three_names(reported) -> None:
     faults = FaultList()
     assert read_usage({"prompt_tokens": 3, **reported}, faults).cached_tokens == 16
     assert not faults.codes()
+
+
+@pytest.mark.parametrize(
+    ("total", "reasoning"),
+    [(150, 100), (50, None), (0, None), (None, None), (True, None), ("150", None)],
+    ids=["thoughts", "none", "not added up", "absent", "no number", "text"],
+)
+def test_what_only_the_total_counts_was_thought(total, reasoning) -> None:
+    usage = {"prompt_tokens": 30, "completion_tokens": 20, "total_tokens": total}
+    assert read_usage(usage, FaultList()).reasoning_tokens == reasoning
