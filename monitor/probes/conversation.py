@@ -46,6 +46,7 @@ from monitor.tasks import (
 LEAST_TURNS, MOST_TURNS = 3, 8
 # What of an answer goes back to the target: enough for any right one.
 ANSWER_CHARACTERS = 1000
+NO_TEXT = "(no text)"
 _ITEMS = ("lemon", "candle", "rope", "spoon", "blanket", "kettle", "compass", "lantern", "soap")
 _AND_REPORT = "Then repeat the receipt code that the tool returns."
 
@@ -140,20 +141,19 @@ class Conversation:
     def _keep(self, exchange: Exchange) -> ToolCall | None:
         """Add the answer to the history, and return the call in it if it can be answered.
 
-        A call that was not asked for, or is none an API would take back, is left out.
+        A call that was not asked for, or is none an API would take back, is left out; what is empty
+        then is sent back as few words, for many APIs refuse an empty assistant message.
         """
         response = exchange.response
         if response is None or not exchange.whole or not _says_something(response):
             self.ended = True
             return None
         called = _call_to_answer(response, exchange.expectation.tool)
-        self._history.append(
-            Message(
-                role="assistant",
-                content=_bounded(response.text),
-                calls=(called,) if called else (),
-            )
-        )
+        text = _bounded(response.text)
+        if not text.strip() and called is None:
+            text = NO_TEXT
+        calls = (called,) if called else ()
+        self._history.append(Message(role="assistant", content=text, calls=calls))
         return called
 
 
