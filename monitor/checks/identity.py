@@ -15,6 +15,9 @@ SETTLED = 5
 # So many by the right model before another one's first: behind one name there may be replicas that
 # name themselves differently, and where they share the load the first dozen answers show both.
 SETTLED_ALONE = 16
+# A name that so many answers give is one of the target's own: what is remembered has no beginning
+# once it is full, and a swap has been told long before.
+OWN_SHARE = 0.15
 # Words that say nothing of whose model it is.
 _COMMON = frozenset(
     [
@@ -42,7 +45,8 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     before = [seen.model for seen in history.earlier if seen.model]
     alone = before[: before.index(name)] if name in before else before
     right = sum(_related(trial.model, earlier) for earlier in alone)
-    if right >= SETTLED_ALONE and _family(name) and not _related(trial.model, name):
+    own = before.count(name) > OWN_SHARE * len(before)
+    if right >= SETTLED_ALONE and not own and _family(name) and not _related(trial.model, name):
         words = f"another model is named, after {right} answers by the one that was asked"
         return [failed(CODE, exchange, "other_model", words)]
     if len(before) >= SETTLED and {*before[-SETTLED:]} == {before[-1]} and name != before[-1]:

@@ -63,6 +63,8 @@ def named_in_turn(*names: str) -> set[tuple[str, str]]:
 def test_replicas_with_names_of_their_own_are_no_swap() -> None:
     names = ["glm-5.3", "glm-5.3", "/srv/weights"] * 20
     assert not named_in_turn(*names)
+    # What is remembered may by chance begin with one of them alone.
+    assert not named_in_turn(*["glm-5.3"] * SETTLED_ALONE, *names)
 
 
 def test_a_fallback_that_answers_now_and_then_is_one_each_time() -> None:
