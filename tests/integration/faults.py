@@ -102,7 +102,7 @@ FAULTS = (
         probe="burst",
         probes={"burst": {"sizes": (16,)}},
     ),
-    Case(fault="decay", classes=("WRONG",), probe="golden"),
+    Case(fault="decay", classes=("WRONG",)),
     Case(fault="nan_after", classes=("WRONG",), probe="golden"),
     Case(
         fault="replica_small", parameters={"rate": 0.8}, classes=("WRONG_INPUT",), probe="boundary"
@@ -134,8 +134,13 @@ FAULTS = (
         probe="pair",
         probes={"pair": {"kinds": ("cut",)}},
     ),
-    Case(fault="tool_name_tokens", classes=("CORRUPT",), probe="pair"),
-    Case(fault="model_swapped", classes=("WRONG",), probe="golden"),
+    Case(
+        fault="tool_name_tokens",
+        classes=("CORRUPT",),
+        probe="pair",
+        probes={"pair": {"kinds": ("call",), "rounds": 8}},
+    ),
+    Case(fault="model_swapped", classes=("WRONG",)),
     Case(fault="refusal_spike", classes=("WRONG",), probe="golden"),
     Case(
         fault="json_broken_in_batch",
