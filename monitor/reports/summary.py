@@ -148,7 +148,8 @@ def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
     """Return the verdicts of everything that may be broken by itself.
 
     That is each probe, all that was asked at one concurrency or with one state of the cache, all
-    streams, all tool calls, all that answers a tool's result, and all JSON answers.
+    streams, and all of each form: tool calls, what answers a tool's result, JSON answers. Forms in
+    streams are read by a parser of their own, so they are a group of their own as well.
     """
     groups: dict[str, list[ExchangeVerdict]] = defaultdict(list)
     for item, exchange, verdict in judged:
@@ -158,13 +159,20 @@ def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
         groups[f"{cache} cache"].append(verdict)
         if exchange.request.stream:
             groups["streams"].append(verdict)
-        if exchange.expectation.tool:
-            groups["tool calls"].append(verdict)
-        if exchange.request.messages[-1].role == "tool":
-            groups["tool results"].append(verdict)
-        if exchange.request.json_schema:
-            groups["JSON answers"].append(verdict)
+        if form := _form(exchange):
+            groups[form].append(verdict)
+        if form and exchange.request.stream:
+            groups[f"{form} in streams"].append(verdict)
     return groups
+
+
+def _form(exchange: Exchange) -> str:
+    """Return the form that an answer is to have, or answers; nothing for plain text."""
+    if exchange.expectation.tool:
+        return "tool calls"
+    if exchange.request.messages[-1].role == "tool":
+        return "tool results"
+    return "JSON answers" if exchange.request.json_schema else ""
 
 
 def answers_report(

@@ -97,6 +97,20 @@ def test_a_fault_of_one_batch_size_shows_although_no_probe_exceeds() -> None:
     assert answers.exceeded_probes == ["2 at once"]
 
 
+def test_tool_calls_lost_in_streams_show_although_neither_streams_nor_calls_exceed() -> None:
+    def done(number: int, *, tool: str, stream: bool) -> Done:
+        exchange = an_exchange(tool=tool)
+        exchange = replace(exchange, request=replace(exchange.request, stream=stream))
+        trial = a_trial(exchange, probe=("burst", "turns", "combined")[number % 3])
+        judged = WRONG if tool and stream else GOOD
+        return Done(trial=trial, verdict=replace(Bench().judge(exchange), exchanges=(judged,)))
+
+    plain = [done(number, tool="book", stream=False) for number in range(48)]
+    streams = [done(number, tool="", stream=True) for number in range(90)]
+    lost = [done(number, tool="book", stream=True) for number in range(12)]
+    assert answers_of([*plain, *streams, *lost], 0.1).exceeded_probes == ["tool calls in streams"]
+
+
 def test_lost_tool_results_show_although_no_probe_exceeds() -> None:
     def done(number: int, *, role: str) -> Done:
         exchange = an_exchange()
