@@ -6,9 +6,13 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from monitor.canaries import Echo, echo
 from monitor.checks.base import Check, Needs, failed, passed, skipped
-from monitor.checks.needle import lost_places, recalls_short_prompts
+from monitor.checks.needle import (
+    front_lost,
+    lost_places,
+    recalls_short_prompts,
+    shows_part,
+)
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -63,7 +67,8 @@ def _read_as(exchange: Exchange) -> Read:
 
     The tail recalled and the head lost, in an answer that came to its end: the front was cut.
     Nothing of the prompt in a fluent answer: the model read something else. An empty, cut or
-    declining answer, or one that repeats the code and no more, shows neither.
+    declining answer, one that repeats the code and no more, or one with a part of a code, which was
+    read and copied badly, shows neither.
     """
     response, nonce = exchange.response, exchange.expectation.nonce
     if response is None:
@@ -73,10 +78,11 @@ def _read_as(exchange: Exchange) -> Read:
         return Read.WHOLE
     if response.finish_reason != "stop":
         return Read.UNCLEAR
-    if "head" in lost and "tail" not in lost:
+    if front_lost(exchange):
         return Read.TRUNCATED
     text = response.answer().strip()
-    nothing = nonce is not None and echo(text, nonce) is Echo.ABSENT
+    codes = [*([nonce] if nonce else []), *(n.text for n in exchange.expectation.needles)]
+    nothing = nonce is not None and not any(shows_part(exchange, code) for code in codes)
     everything_lost = len(lost) == len(exchange.expectation.needles)
     fluent = len(text) >= FLUENT_CHARACTERS and not _DECLINES.search(text[:DECLINING_CHARACTERS])
     return Read.REPLACED if nothing and everything_lost and fluent else Read.UNCLEAR

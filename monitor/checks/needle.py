@@ -17,7 +17,8 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
 
     Tolerated where only the middle is lost, which large models do by themselves in long prompts,
     and where the model may forget by itself: its tolerance says it is weak, or not even a short
-    prompt of the same trial had all its needles recalled.
+    prompt of the same trial had all its needles recalled. A needle of which a part stands in the
+    answer was read, and copied badly.
     """
     if not exchange.expectation.needles:
         return [skipped(CODE, exchange, "no needle was planted")]
@@ -27,10 +28,27 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if not lost:
         return [passed(CODE, exchange, "every needle was recalled")]
     explanation = f"lost: {', '.join(lost)} of {len(exchange.expectation.needles)} needles"
-    front = "head" in lost and "tail" not in lost and ended(exchange)
+    front = front_lost(exchange) and ended(exchange)
     if front and not history.weak_model and recalls_short_prompts(trial, exchange):
         return [failed(CODE, exchange, "front_lost", explanation)]
     return [failed(CODE, exchange, "lost", explanation)]
+
+
+def front_lost(exchange: Exchange) -> bool:
+    """True if the tail is recalled, and of the head's needle not even a part."""
+    lost = lost_places(exchange)
+    heads = [needle.text for needle in exchange.expectation.needles if needle.place == "head"]
+    return (
+        "head" in lost
+        and "tail" not in lost
+        and not any(shows_part(exchange, text) for text in heads)
+    )
+
+
+def shows_part(exchange: Exchange, code: str) -> bool:
+    """True if one of a code's groups stands in the answer: five random letters or more."""
+    text = exchange.response.answer().casefold() if exchange.response else ""
+    return any(group in text for group in code.casefold().split("-"))
 
 
 def ended(exchange: Exchange) -> bool:

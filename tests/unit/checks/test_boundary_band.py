@@ -7,6 +7,7 @@ import pytest
 from monitor.model import Failure, FailureKind, Needle, Outcome
 from tests.builders import Bench, an_exchange, failures
 
+PROOFS = {("NEEDLE", "front_lost"), ("BOUNDARY", "truncated"), ("BOUNDARY", "replaced")}
 REFUSED = Failure(kind=FailureKind.REFUSED, detail="too long", code=400)
 
 
@@ -33,6 +34,32 @@ def test_an_answer_in_the_band(kept: tuple[str, ...], variant: str | None) -> No
     )
     found = {v for code, v in failures(bench.judge(exchange)) if code == "BOUNDARY"}
     assert found == ({variant} if variant else set())
+
+
+@pytest.mark.parametrize("whole", [("tail",), ()], ids=["head copied badly", "all copied badly"])
+def test_a_code_copied_badly_was_read(whole: tuple[str, ...]) -> None:
+    bench = Bench()
+    needles = tuple(Needle(place=p, text=bench.mint()) for p in ("head", "middle", "tail"))
+    nonce = bench.mint()
+    said = [n.text if n.place in whole else n.text.rpartition("-")[0] for n in needles]
+    exchange = an_exchange(
+        "word " * 3000,
+        "\n".join([nonce if whole else nonce[:11], *said]),
+        boundary="band",
+        nonce=nonce,
+        needles=needles,
+        limit_tokens=4096,
+        limit_source="config",
+        size_tokens=4032,
+        size_error_tokens=30,
+    )
+    found = failures(bench.judge(exchange))
+    assert ("NEEDLE", "lost") in found
+    assert not found & {
+        ("NEEDLE", "front_lost"),
+        ("BOUNDARY", "truncated"),
+        ("BOUNDARY", "replaced"),
+    }
 
 
 def test_a_refusal_in_the_band_is_good() -> None:
