@@ -17,11 +17,16 @@ import pytest
 SLOT_TOKENS = 2048
 HARD = {"LEAK", "CROSSED", "WRONG_INPUT", "CORRUPT", "CONTRACT"}
 MANY_EXCHANGES = """
-      - {name: golden, params: {count: 60}}
-      - {name: canary, params: {count: 48}}
-      - {name: tenant, params: {rounds: 12}}
-      - {name: burst, params: {bursts: 16}}
-      - {name: prefix, params: {pairs: 14}}
+      - {name: golden, params: {count: 40}}
+      - {name: canary, params: {count: 24}}
+      - {name: tenant, params: {rounds: 6}}
+      - {name: burst, params: {bursts: 6}}
+      - {name: prefix, params: {pairs: 5}}
+      - {name: repeat}
+      - {name: turns, params: {pairs: 3, turns: 4}}
+      - {name: pair, params: {rounds: 2}}
+      - {name: combined, params: {concurrency: [2], cells: 4}}
+      - {name: abort}
       - {name: boundary, params: {rounds: 2}}"""
 
 
@@ -41,6 +46,7 @@ targets:
     base_url: {url}/v1
     model: smollm2
     tolerance: {tolerance}
+    gentle: false
     tenants: [{{name: tenant-a}}, {{name: tenant-b}}]
     probes: {probes}
 """,
@@ -79,7 +85,7 @@ def test_no_hard_class_in_more_than_200_exchanges(healthy) -> None:
 def test_weakness_is_shown_as_k_of_n_against_the_tolerance(healthy) -> None:
     _, target, stdout = healthy
     answers = target["answers"]
-    assert answers["valid"] == len(exchanges(target))
+    assert answers["valid"] == sum(exchange["counted"] for exchange in exchanges(target))
     assert 0 < answers["wrong"] < answers["valid"]
     assert f"{answers['wrong']} of {answers['valid']} wrong" in stdout
 
