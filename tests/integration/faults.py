@@ -85,8 +85,14 @@ FAULTS = (
     Case(fault="mixed_tokens", classes=("CORRUPT", "WRONG"), probe="canary"),
     Case(fault="stops_early", classes=("WRONG",), probe="canary"),
     Case(fault="usage_half", classes=("WRONG_INPUT", "CONTRACT")),
-    Case(fault="abort_as_length", classes=("CONTRACT",), probe="abort"),
-    Case(fault="aborted_pages_written_late", classes=PROVEN_FOREIGN, probe="abort"),
+    Case(fault="abort_as_length", classes=("CONTRACT",), probe="abort", probes=standard("abort")),
+    # Several times, as one hang-up may come too early or too late.
+    Case(
+        fault="aborted_pages_written_late",
+        classes=PROVEN_FOREIGN,
+        probe="abort",
+        probes={"abort": {"rounds": 6}},
+    ),
     Case(fault="session_swapped", classes=PROVEN_FOREIGN, probe="turns", probes=standard("turns")),
     Case(fault="system_prompt_of_first", classes=("LEAK",), probe="tenant"),
     Case(
@@ -110,7 +116,12 @@ FAULTS = (
     Case(fault="developer_dropped", classes=("WRONG_INPUT",), probe="pair"),
     Case(fault="history_dropped", classes=("WRONG_INPUT",), probe="turns"),
     Case(fault="turns_rot", classes=("CORRUPT", "WRONG"), probe="turns", probes=standard("turns")),
-    Case(fault="reply_pool_crossed", classes=PROVEN_FOREIGN, probe="abort"),
+    Case(
+        fault="reply_pool_crossed",
+        classes=PROVEN_FOREIGN,
+        probe="abort",
+        probes={"abort": {"rounds": 6}},
+    ),
     Case(fault="hidden_prompt", classes=("LEAK",)),
     Case(fault="ids_repeated", classes=("CONTRACT",)),
     Case(
