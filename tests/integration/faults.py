@@ -118,7 +118,7 @@ FAULTS = (
     Case(fault="turns_rot", classes=("CORRUPT", "WRONG"), probe="turns", probes=standard("turns")),
     Case(
         fault="reply_pool_crossed",
-        classes=PROVEN_FOREIGN,
+        classes=(*PROVEN_FOREIGN, "CONTRACT"),  # a reply that had barely begun holds no marker
         probe="abort",
         probes={"abort": {"rounds": 6}},
     ),
