@@ -509,7 +509,7 @@ def test_a_refusal_below_a_limit_is_only_held_against_it_if_the_size_is_sure(
 )
 def test_a_right_sum_is_right_however_it_is_written(written, right) -> None:
     exchange = an_exchange("40 + 22?", written, answers=(Fact(name="the sum", any_of=("62",)),))
-    assert (Bench().judge(exchange).outcome is Outcome.GOOD) == right
+    assert (("ONTOPIC", "wrong") not in failures(Bench().judge(exchange))) == right
 
 
 @pytest.mark.parametrize("between", ["\u2011", "\u2013", " ", "\n", "__", "-\n", "\\-", "%2d"])
