@@ -77,7 +77,12 @@ FAULTS = (
     ),
     Case(fault="loops", classes=("WRONG",), probe="canary"),
     Case(fault="loops", parameters={"rate": 0.25}, classes=("WRONG",), probes=standard("golden")),
-    Case(fault="page_reused_early", classes=PROVEN_FOREIGN, probe="burst"),
+    Case(
+        fault="page_reused_early",
+        classes=PROVEN_FOREIGN,
+        probe="burst",
+        probes=standard("burst"),
+    ),
     Case(fault="prefix_key_short", classes=(*PROVEN_FOREIGN, "WRONG_INPUT", "WRONG")),
     Case(fault="role_dropped", classes=("WRONG_INPUT",)),
     Case(fault="stale_answer", classes=PROVEN_FOREIGN),
@@ -95,11 +100,12 @@ FAULTS = (
     ),
     Case(fault="session_swapped", classes=PROVEN_FOREIGN, probe="turns", probes=standard("turns")),
     Case(fault="system_prompt_of_first", classes=("LEAK",), probe="tenant"),
+    # Only some beginnings end at an edge; the first leak holds the rest back.
     Case(
         fault="block_edge",
         classes=PROVEN_FOREIGN,
         probe="prefix",
-        probes={"prefix": {"blocks": (16, 32, 64, 128), "pairs": 8}},
+        probes={"prefix": {"blocks": (16, 32, 64, 128), "pairs": 16}},
     ),
     Case(fault="cached_layout_mixed", classes=("CORRUPT",), probe="repeat"),
     Case(
