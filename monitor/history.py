@@ -115,5 +115,8 @@ def prompt_digest(text: str) -> str:
 
 
 def stratum_key(probe: str, stratum: str, part: str, golden: str | None) -> str:
-    """Return a prompt stratum's name: markers of an earlier trial of it are stale, not foreign."""
-    return f"{probe}/{stratum}/{golden or part}"
+    """Return a prompt stratum's name: markers of an earlier trial of it are stale, not foreign.
+
+    A golden prompt is one and the same however it was asked, streamed or not.
+    """
+    return f"{probe}/{golden}" if golden else f"{probe}/{stratum}/{part}"

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from monitor.model import Expectation, Message, Part, Request
 from monitor.probes.base import (
+    Feature,
     Impossible,
     Price,
     Probe,
@@ -17,6 +18,7 @@ from monitor.probes.base import (
     TrialPlan,
     estimate_tokens,
     stratum,
+    transport_of,
 )
 from monitor.prompts import GoldenPrompt
 from monitor.tasks import ask_to_repeat
@@ -44,18 +46,22 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
     plans: list[TrialPlan | Impossible] = []
     for number, prompt in enumerate(chosen):
         output = max(prompt.max_output_tokens + _NONCE_TOKENS, target.min_output_tokens)
+        # Answers in other scripts are streamed too: there a chunk may end within a character.
+        stream = number % 2 == 1 and Feature.STREAM not in target.lacks
         tokens = estimate_tokens(len(prompt.prompt) + 140, output)
         plans.append(
             TrialPlan(
                 probe=PROBE.name,
                 shape=PROBE.shape,
-                stratum=stratum(),
+                stratum=stratum(transport=transport_of(stream=stream)),
                 purpose="a question with a known answer is answered rightly",
                 price=Price(refused_tokens=tokens, answered_tokens=tokens),
                 arguments={
                     "prompt": prompt,
                     "output": output,
-                    "tenant": target.tenants[number % len(target.tenants)],
+                    "stream": stream,
+                    # Not in step with the transport, so that every tenant is asked both ways.
+                    "tenant": target.tenants[(number + number // 2) % len(target.tenants)],
                 },
             )
         )
@@ -84,6 +90,7 @@ async def run(plan: TrialPlan, session: Session) -> None:
     request = Request(
         messages=(Message(role="user", content=content),),
         max_output_tokens=plan.arguments["output"],
+        stream=plan.arguments["stream"],
     )
     expectation = Expectation(nonce=nonce, golden=prompt.name, golden_version=prompt.version)
     await draft.ask(request, expectation)
