@@ -30,6 +30,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 # Row A01 of docs/incidents.md: a refused long prompt becomes a one-token placeholder.
 INCIDENT = "overlength_placeholder"
 LAB_START_SECONDS = 20.0
+# The shapes of the incident and what a plain check would ask. The others leave more pages of every
+# tenant behind, so that the victim may read its own tenant's text: CROSSED, and not the story.
+_PROBES = ("golden", "canary", "tenant", "burst", "prefix", "boundary")
 _LEFT_COLUMNS = 34
 TARGET = "lab-model"
 
@@ -148,7 +151,8 @@ async def _watch(config: Path) -> tuple[CheckReport, set[int | None]]:
     try:
         with _metrics(installation) as url:
             typer.echo(f"{'':<{_LEFT_COLUMNS}}(metrics meanwhile at {url})")
-            report = await run_check(installation, Selection(profile="quick"), on_step)
+            selection = Selection(profile="quick", probes=_PROBES)
+            report = await run_check(installation, selection, on_step)
     finally:
         await installation.aclose()
     return report, codes
