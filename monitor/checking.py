@@ -241,6 +241,8 @@ def _open_findings(installation: Installation, target: Target) -> tuple[OpenFind
             stratum=finding.stratum,
             first_seen=finding.first_seen,
             count=finding.count,
+            confirmations=finding.confirmations,
+            reproduced=finding.reproduced,
         )
         for finding in installation.findings.list_open(target.name)
     )

@@ -181,6 +181,8 @@ class OpenFindingReport(Record):
     stratum: str
     first_seen: datetime
     count: int
+    confirmations: int = 0
+    reproduced: int = 0
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 

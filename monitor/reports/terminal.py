@@ -11,6 +11,7 @@ from monitor.reports.check import (
     FoundReport,
     HttpReport,
     NotProbedReport,
+    OpenFindingReport,
     TargetReport,
     UnseenReport,
 )
@@ -48,7 +49,8 @@ def render_target(target: TargetReport) -> Iterator[str]:
         since = f"{finding.first_seen:%Y-%m-%d %H:%M} UTC"
         yield _line(
             "OPEN",
-            f"finding {finding.finding}: {finding.verdict_class} in {finding.shape} since {since}",
+            f"finding {finding.finding}: {finding.verdict_class} in {finding.shape} since {since}"
+            + _confirmed(finding),
         )
     for entry in target.not_probed:
         yield _line("NOT PROBED", _not_probed(entry))
@@ -133,6 +135,12 @@ def _size(found: FoundReport) -> str:
         f"prompt of {found.size_tokens} ± {found.size_error_tokens} tokens "
         f"at the limit of {found.limit_tokens}"
     )
+
+
+def _confirmed(finding: OpenFindingReport) -> str:
+    if not finding.confirmations:
+        return ""
+    return f", seen again in {finding.reproduced} of {finding.confirmations} confirmations"
 
 
 def _not_probed(entry: NotProbedReport) -> str:
