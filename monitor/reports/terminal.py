@@ -18,6 +18,7 @@ from monitor.reports.check import (
 
 _LABEL_COLUMNS = 12
 _SHOWN_UNSEEN = 12
+_SHOWN_ALIKE = 5
 _PROVEN_BITS = 30.0
 
 
@@ -101,7 +102,7 @@ def _found(same: list[FoundReport], *, tolerated: bool) -> Iterator[str]:
     count = "" if times == 1 else f" ({times} exchanges)"
     within = " (within the tolerance)" if tolerated and first.verdict_class == "WRONG" else ""
     yield _line(first.verdict_class, f"{first.words}{count}{within}")
-    for entry in same:
+    for entry in same[:_SHOWN_ALIKE]:
         yield _line("", f"{entry.probe} {entry.stratum}")
         yield from _details(_evidence(entry), _size(entry))
         yield from _details(
@@ -111,6 +112,8 @@ def _found(same: list[FoundReport], *, tolerated: bool) -> Iterator[str]:
         yield from _details(
             f"trial {entry.trial}", f"finding {entry.finding}" if entry.finding else ""
         )
+    if len(same) > _SHOWN_ALIKE:
+        yield _line("", f"… and in {len(same) - _SHOWN_ALIKE} more strata (all are in --json)")
 
 
 def _details(*details: str) -> Iterator[str]:

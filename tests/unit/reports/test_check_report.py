@@ -113,6 +113,32 @@ def test_an_open_leak_is_never_green_although_nothing_bad_was_sent() -> None:
     assert "OPEN" in "\n".join(render(checked))
 
 
+def test_the_same_fault_in_many_strata_is_said_with_a_few_of_them() -> None:
+    items = [
+        done(Bench(), an_exchange(usage={"output_tokens": 0}), probe=f"p{number}")
+        for number in range(12)
+    ]
+    text = "\n".join(render(report(*items)))
+    assert text.count("no output tokens counted for a text") == 1
+    assert "(12 exchanges)" in text
+    assert "in 7 more strata" in text
+
+
+def test_a_confirmed_finding_says_so() -> None:
+    finding = OpenFindingReport(
+        finding="F-1",
+        verdict_class="CONTRACT",
+        shape="tenant",
+        stratum="s",
+        first_seen=NOW,
+        count=1,
+        confirmations=2,
+        reproduced=1,
+    )
+    text = "\n".join(render(report(done(Bench(), an_exchange()), open_findings=(finding,))))
+    assert "seen again in 1 of 2 confirmations" in text
+
+
 def test_junit_fails_for_what_fails_the_check_and_skips_what_was_not_probed() -> None:
     bench = Bench()
     wrong = done(bench, an_exchange("code", "no", nonce=bench.mint("tenant-b")), probe="canary")
