@@ -115,7 +115,11 @@ def test_an_open_leak_is_never_green_although_nothing_bad_was_sent() -> None:
 
 def test_the_same_fault_in_many_strata_is_said_with_a_few_of_them() -> None:
     items = [
-        done(Bench(), an_exchange(usage={"output_tokens": 0}), probe=f"p{number}")
+        done(
+            Bench(),
+            an_exchange("hello", "a longer answer " * 9, usage={"output_tokens": 0}),
+            probe=f"p{number}",
+        )
         for number in range(12)
     ]
     text = "\n".join(render(report(*items)))
