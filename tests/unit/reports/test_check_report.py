@@ -117,7 +117,7 @@ def test_the_same_fault_in_many_strata_is_said_with_a_few_of_them() -> None:
     items = [
         done(
             Bench(),
-            an_exchange("hello", "a longer answer " * 9, usage={"output_tokens": 0}),
+            an_exchange("hello", " ".join(map(str, range(900))), usage={"output_tokens": 0}),
             probe=f"p{number}",
         )
         for number in range(12)
