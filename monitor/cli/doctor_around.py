@@ -44,7 +44,7 @@ def check_folder(around: Surroundings) -> Line:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         return fail("storage", f"{path} cannot be written: {reason}", remedy)
-    if there == path:
+    if path.exists():
         return ok("storage", f"{path} can be written")
     return ok("storage", f"{path} does not exist yet and can be made")
 

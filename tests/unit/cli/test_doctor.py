@@ -292,3 +292,13 @@ def test_a_port_without_tls(tmp_path: Path) -> None:
             return (await check_connection(surroundings, surroundings.config.targets[0])).health
 
     assert asyncio.run(run()) == "fail"
+
+
+def test_a_folder_that_is_there_and_named_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = around(Path(), text_for(1, 2), KEYS)
+    assert "can be made" in check_folder(here).said
+    Path("davylamp-data").mkdir()
+    assert check_folder(here).said == "davylamp-data can be written"
