@@ -217,8 +217,8 @@ class _Pages:
             return _refused(413, "the request is too large")
         try:
             return model.model_validate_json(body)
-        except ValidationError:
-            return _refused(400, f"not a {model.__name__}")
+        except ValidationError as error:
+            return _refused(400, _wrong(error))
 
     def _authorised(self, request: Request) -> bool:
         given = request.headers.get("authorization", "").encode("utf-8", "replace")
@@ -247,6 +247,12 @@ class _Pages:
         except DavylampError as error:
             return {"error": str(error)}
         return {"report": report.model_dump(mode="json", by_alias=True)}
+
+
+def _wrong(error: ValidationError) -> str:
+    """Return what is wrong with a body, without the values that were given."""
+    rows = error.errors(include_url=False, include_input=False, include_context=False)
+    return "; ".join(": ".join([*map(str, row["loc"][:1]), row["msg"]]) for row in rows[:8])
 
 
 def _streamed(work: Callable[[Put], Awaitable[dict[str, object]]]) -> Response:

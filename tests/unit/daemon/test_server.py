@@ -103,8 +103,15 @@ def test_probe_now_needs_the_token_and_post(tmp_path: Path) -> None:
         for wrong in ("", "Bearer", "Bearer other"):
             found = await client.post("/api/probe-now", json=body, headers={"Authorization": wrong})
             assert found.status_code == 401
-        for broken in ({}, {"target": "glm", "reason": "mood"}, {"target": "glm", "more": 1}):
-            assert (await client.post("/api/probe-now", json=broken)).status_code == 400
+        for broken, words in (
+            ({}, "target: Field required"),
+            ({"target": "glm", "reason": "mood"}, "reason: Input should be 'deploy', "),
+            ({"target": "glm", "more": 1}, "more: Extra inputs are not permitted"),
+        ):
+            found = await client.post("/api/probe-now", json=broken)
+            assert found.status_code == 400
+            assert found.json()["error"].startswith(words)
+            assert "mood" not in found.text
         unknown = await client.post("/api/probe-now", json={"target": "other"})
         assert unknown.status_code == 404
         assert not engine.asked
