@@ -149,8 +149,10 @@ def _confirmed(finding: OpenFindingReport) -> str:
 def _not_probed(entry: NotProbedReport) -> str:
     price = ""
     if entry.answered_tokens is not None:
-        usd = "" if entry.price_usd is None else f", {entry.price_usd:.2f} USD"
-        price = f" (price {entry.refused_tokens} to {entry.answered_tokens} tokens{usd})"
+        usd = "" if entry.price_usd is None else f", {entry.price_usd:.4f} USD"
+        least, most = entry.refused_tokens, entry.answered_tokens
+        tokens = f"{most}" if least == most else f"{least} to {most}"
+        price = f" (price {tokens} tokens{usd})"
     return f"{entry.probe} {entry.stratum}: {entry.reason}{price}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -89,9 +90,15 @@ def test_the_terminal_says_worst_first_what_was_not_probed_and_what_next() -> No
     assert lines[-1] == "BAD (exit 1)"
     assert "text of tenant-a answered to tenant-b" in text
     assert "NOT PROBED  boundary over-4096/c1: the boundary budget" in text
-    assert "price 1000 to 5000 tokens, 0.01 USD" in text
+    assert "price 1000 to 5000 tokens, 0.0100 USD" in text
     assert "davylamp explain trial-leak" in text
     assert text.index("LEAK") < text.index("UNSEEN")
+
+
+def test_one_price_is_said_once() -> None:
+    small = replace(GAP, price=Price(refused_tokens=600, answered_tokens=600))
+    text = "\n".join(render(report(leaking(Bench()), not_probed=(small,))))
+    assert "(price 600 tokens, 0.0012 USD)" in text
 
 
 def test_what_comes_from_the_target_cannot_steer_the_terminal() -> None:
