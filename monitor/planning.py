@@ -121,7 +121,7 @@ def too_harsh(plan: TrialPlan) -> NotProbed:
 
 def too_dear(plan: TrialPlan) -> NotProbed:
     """Return the record of a trial that the day's budget cannot pay."""
-    reason = f"the {plan.budget.value} budget of the day is exhausted"
+    reason = f"what is left of the {plan.budget.value} budget of the day cannot pay it"
     return _gap(plan, NotProbedCode.BUDGET, reason)
 
 

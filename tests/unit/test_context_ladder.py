@@ -342,7 +342,7 @@ def test_more_than_is_left_needs_a_yes_and_ends_where_the_budget_ends() -> None:
     report = Climbed(engine(whole(4096)), left=5000, trials=1, asked={"yes": True}).report()
     assert report.exit_code == 3
     assert report.unpaid is not None
-    assert "budget of the day is exhausted" in report.unpaid.reason
+    assert "budget of the day cannot pay it" in report.unpaid.reason
 
 
 def test_an_accepted_truncation_is_shown_and_good() -> None:

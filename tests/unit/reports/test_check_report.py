@@ -69,7 +69,7 @@ GAP = NotProbed(
     probe="boundary",
     stratum="over-4096/c1",
     code=Code.BUDGET,
-    reason="the boundary budget of the day is exhausted",
+    reason="what is left of the boundary budget of the day cannot pay it",
     price=Price(refused_tokens=1000, answered_tokens=5000),
 )
 
@@ -89,7 +89,7 @@ def test_the_terminal_says_worst_first_what_was_not_probed_and_what_next() -> No
     assert lines[0].endswith("BAD")
     assert lines[-1] == "BAD (exit 1)"
     assert "text of tenant-a answered to tenant-b" in text
-    assert "NOT PROBED  boundary over-4096/c1: the boundary budget" in text
+    assert "NOT PROBED  boundary over-4096/c1: what is left of the boundary budget" in text
     assert "price 1000 to 5000 tokens, 0.0100 USD" in text
     assert "davylamp explain trial-leak" in text
     assert text.index("LEAK") < text.index("UNSEEN")
