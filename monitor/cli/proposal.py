@@ -68,6 +68,8 @@ def _target(model: DiscoveredModel, url: str, key_env: str | None) -> Iterator[s
     yield "    # nodes: the processes behind it, if they can be reached, such as"
     yield '    #   - {url: "http://prefill-0:30000", role: prefill}'
     yield "    overflow: refuse"
+    yield "    # where no users are served: also bursts of 32 and requests that are broken off"
+    yield "    # gentle: false"
     yield "    # price: {input_usd_per_million: 0.60, output_usd_per_million: 2.20}"
     yield "    probes: standard"
 
