@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from monitor.app import open_installation, read_config
 from monitor.checking import Selection, run_check
-from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
+from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, has_folder, write_text
 from monitor.cli.progress import Shown, show_progress
 from monitor.clock import SystemClock
 from monitor.config import Config
@@ -37,7 +36,9 @@ def check(
         bool, typer.Option("--require-coverage", help="Exit 3 if any stratum was not probed.")
     ] = False,
     json: JsonOption = None,
-    junit: Annotated[str | None, typer.Option(help="Write JUnit XML to this file.")] = None,
+    junit: Annotated[
+        str | None, typer.Option(callback=has_folder, help="Write JUnit XML to this file.")
+    ] = None,
 ) -> int:
     """Ask every selected target, judge the answers, and say what was found.
 
@@ -59,13 +60,13 @@ def check(
             f"{settings.hash}: restart the daemon to use it",
             err=True,
         )
-    if json:
-        write_text(json, report.model_dump_json(by_alias=True, indent=2))
-    if junit:
-        Path(junit).write_text(junit_xml(report) + "\n", encoding="utf-8")
     if json != "-":
         for line in render(report):
             typer.echo(line)
+    if json:
+        write_text(json, report.model_dump_json(by_alias=True, indent=2))
+    if junit:
+        write_text(junit, junit_xml(report))
     return report.exit_code
 
 

@@ -7,18 +7,37 @@ from typing import Annotated
 
 import typer
 
+from monitor.errors import UsageError
+
+
+def has_folder(where: str | None) -> str | None:
+    """Return it, or refuse it before anything is sent: a file whose folder is not there."""
+    if where and where != "-" and not Path(where).parent.is_dir():
+        msg = f"{Path(where).parent}: no such folder"
+        raise typer.BadParameter(msg)
+    return where
+
+
 ConfigOption = Annotated[
     Path, typer.Option("--config", "-c", help="The configuration file.", show_default=True)
 ]
 JsonOption = Annotated[
-    str | None, typer.Option("--json", help="Write the result as JSON to this file; - is stdout.")
+    str | None,
+    typer.Option(
+        "--json", callback=has_folder, help="Write the result as JSON to this file; - is stdout."
+    ),
 ]
 DEFAULT_CONFIG = Path("davylamp.yaml")
 
 
 def write_text(where: str, text: str) -> None:
-    """Write to a file, or to stdout for ``-``."""
+    """Write to a file, or to stdout for ``-``. Raises ``UsageError`` if it cannot be written."""
     if where == "-":
         typer.echo(text)
-    else:
+        return
+    try:
         Path(where).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        msg = f"{where} cannot be written: {reason}"
+        raise UsageError(msg) from None

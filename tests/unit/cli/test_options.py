@@ -1,0 +1,33 @@
+"""Where a verb writes its result: refused before anything is sent, and never a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from monitor.cli.main import main
+from monitor.cli.options import write_text
+from monitor.errors import UsageError
+
+
+@pytest.mark.parametrize("option", ["--json", "--junit"])
+def test_a_folder_that_is_not_there_is_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    missing = tmp_path / "no-config.yaml"
+    arguments = ["check", "--config", str(missing), option, str(tmp_path / "none" / "x")]
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "no such folder" in said
+    assert "cannot be read" not in said
+
+
+def test_what_cannot_be_written_is_an_error_of_usage(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be written: is a directory"):
+        write_text(str(tmp_path), "text")
+
+
+def test_a_file_is_written_with_its_last_line_ended(tmp_path: Path) -> None:
+    write_text(str(tmp_path / "x"), "text")
+    assert (tmp_path / "x").read_text(encoding="utf-8") == "text\n"
