@@ -213,7 +213,8 @@ class _Climber:
                 return True
             if read in (None, Read.NO_ANSWER):
                 break
-        self.stopped = self.stopped or "not even the shortest prompts were read whole"
+        if self.unpaid is None:
+            self.stopped = self.stopped or "not even the shortest prompts were read whole"
         return False
 
     def _measure(self) -> None:

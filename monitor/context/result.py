@@ -230,6 +230,8 @@ def _unpaid(ladder: Ladder) -> UnpaidReport | None:
 
 def _notes(ladder: Ladder) -> list[str]:
     asked = len({each.asked for each in ladder.climbed})
+    if not asked:
+        return ["no size was asked"]
     notes = [f"sizes between the {asked} that were asked were not asked"]
     repeats = ladder.search.repeats
     often = "once" if repeats == 1 else f"{repeats} times"

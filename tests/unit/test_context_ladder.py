@@ -336,6 +336,14 @@ def test_the_cap_of_the_command_line_is_kept_and_the_rest_is_not_probed() -> Non
     assert "NOT PROBED" in "\n".join(render_ladder(report))
 
 
+def test_where_nothing_could_be_paid_nothing_is_said_of_what_was_read() -> None:
+    report = Climbed(engine(whole(4096)), asked={"max_tokens": 100}).report()
+    assert report.exit_code == 3
+    assert len(report.reasons) == 1
+    assert report.reasons[0].startswith("not probed: it could pass the 100 tokens allowed")
+    assert report.notes == ["no size was asked"]
+
+
 def test_more_than_is_left_needs_a_yes_and_ends_where_the_budget_ends() -> None:
     with pytest.raises(UsageError, match="--yes"):
         Climbed(engine(whole(4096)), left=5000).report()
