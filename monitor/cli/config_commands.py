@@ -107,6 +107,8 @@ class _TargetCheck:
             yield f"  tenant {tenant.name}: {', '.join(tenant.roles)}; {key}"
         yield f"  probes: {target.profile or _listed(target)}"
         yield f"  a day costs: {price_words(self.day, target.price)}"
+        if self.day is not None and target.context_tokens is None:
+            yield "    and what is asked at limits it states itself: `davylamp plan` reads them"
         yield f"  capped at: {self.caps}"
         for proof in self.impossible:
             yield f"  cannot be proven: {proof}"

@@ -34,6 +34,10 @@ def test_a_day_has_a_price_where_one_is_configured(tmp_path: Path) -> None:
     assert "a day costs: 1,000,000 to 3,000,000 tokens, $1.90 to $3.90" in report.text
     report = config_check(load_text(tmp_path, GOOD), today=TODAY, estimate=estimate)
     assert "1,000,000 to 3,000,000 tokens (no price is configured)" in report.text
+    assert "at limits it states itself" in report.text
+    declared = GOOD + "    context_tokens: 4_096\n"
+    report = config_check(load_text(tmp_path, declared), today=TODAY, estimate=estimate)
+    assert "at limits it states itself" not in report.text
 
 
 def test_an_expired_acceptance_is_reported(tmp_path: Path) -> None:
