@@ -41,7 +41,8 @@ def _confirmed(finding: Finding) -> str:
 
 def _line(finding: Finding) -> str:
     seen = f"{finding.first_seen:%Y-%m-%d %H:%M} to {finding.last_seen:%Y-%m-%d %H:%M} UTC"
+    verdicts = "1 verdict" if finding.count == 1 else f"{finding.count} verdicts"
     return (
         f"{finding.id}  {finding.verdict_class.label}  {finding.target}  {finding.shape}  "
-        f"{finding.state.value}  {finding.count} verdicts  {_confirmed(finding)}{seen}"
+        f"{finding.state.value}  {verdicts}  {_confirmed(finding)}{seen}"
     )
