@@ -147,9 +147,6 @@ async def _check_target(
     )
     initialise_series(installation, live, choices)
     result = await _run(installation, live, plan, rng, on_step)
-    installation.counters.set_not_probed(
-        target.name, [(e.probe, e.stratum, e.code) for e in result.not_probed]
-    )
     return summarise(result, _context(installation, target, discovery, selection.require_coverage))
 
 

@@ -21,6 +21,7 @@ from apscheduler.events import (
 )
 
 from monitor.app import Installation, choices_of, golden_prompts, target_view
+from monitor.checking import Selection, run_check
 from monitor.config import Config, Target
 from monitor.conventions import ChangeKind
 from monitor.daemon.dayplan import DayPlan, day_plan, jitter_seconds
@@ -285,6 +286,8 @@ def test_an_exhausted_budget_is_a_gap(tmp_path: Path) -> None:
         (stratum,) = {key for _, key in schedule._gaps._met["glm"]}
         labels = {"probe": "canary", "stratum": stratum, "reason": "budget"}
         assert sample(installation, "not_probed", **labels) == 1
+        await run_check(installation, Selection(probes=("golden",)), lambda step: None)
+        assert sample(installation, "not_probed", **labels) == 1, "a check wiped the gap"
 
     with_schedule(tmp_path, test)
 
