@@ -46,9 +46,11 @@ def drill(
     always detected, the others as often as their exchanges allow. Exit 1 otherwise, and 3 if
     nothing was broken but some run could not be told.
     """
-    if folder is not None and not folder.is_dir():
-        msg = f"{folder}: no such folder (make it, or leave --out away)"
-        raise UsageError(msg)
+    if folder is not None:
+        if folder.exists() and not folder.is_dir():
+            msg = f"{folder}: not a folder (name one for --out)"
+            raise UsageError(msg)
+        folder.mkdir(parents=True, exist_ok=True)
     order = Order(
         faults=faults,
         first_seed=first_seed,

@@ -22,6 +22,9 @@ def lab(
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="A fault's parameter, fault.name=value.")
     ] = None,
+    draw: Annotated[
+        bool, typer.Option("--draw", help="Draw what is not set from the seed.")
+    ] = False,
     list_faults: Annotated[bool, typer.Option(help="Print the faults and stop.")] = False,
 ) -> None:
     """Serve a simulated cluster on 127.0.0.1; prints one JSON line with URL and keys when ready."""
@@ -30,6 +33,8 @@ def lab(
         arguments += ["--fault", name]
     for value in parameter or ():
         arguments += ["--set", value]
+    if draw:
+        arguments.append("--draw")
     if list_faults:
         arguments = ["--list-faults"]
     sys.stdout.flush()

@@ -55,7 +55,7 @@ def test_json_alone_on_stdout_with_nothing_beside_it() -> None:
         (["--profile", "fast"], "use one of: quick"),
         (["--seeds", "0"], "no seeds"),
         (["--jobs", "0"], "no workers"),
-        (["--out", "/nowhere"], "no such folder"),
+        (["--out", "/dev/null"], "not a folder"),
     ],
 )
 def test_what_cannot_be_drilled_is_a_usage_error(arguments: list[str], words: str) -> None:
