@@ -207,12 +207,14 @@ def decide_exchange(exchange: Exchange, signals: Sequence[Signal]) -> ExchangeVe
             tolerated=any(c.kind is SignalKind.TOLERATED for _, c in failed),
         )
     if exchange.cancelled:
+        unjudged = _unjudged(signals)
+        said = unjudged or _words(failed, worst)
         return ExchangeVerdict(
             exchange=exchange.index,
-            outcome=Outcome.GOOD,
+            outcome=Outcome.INVALID if unjudged else Outcome.GOOD,
             verdict_class=worst,
-            reason=_words(failed, worst) or "broken off on purpose: only searched, not counted",
-            counted=False,
+            reason=said or "broken off on purpose: only searched, not counted",
+            counted=bool(unjudged),
         )
     outcome, reason = _not_bad(exchange, signals)
     if outcome is Outcome.GOOD and worst is VerdictClass.SUSPECT:
@@ -222,16 +224,21 @@ def decide_exchange(exchange: Exchange, signals: Sequence[Signal]) -> ExchangeVe
     )
 
 
+def _unjudged(signals: Sequence[Signal]) -> str:
+    """Return why signals say nothing although they should, else nothing."""
+    if any(s.status is Status.FAIL and consequence(s) is _UNKNOWN for s in signals):
+        return _UNKNOWN.words
+    crashed = [s.code for s in signals if s.status is Status.ERROR]
+    return f"could not be judged by {', '.join(crashed)}" if crashed else ""
+
+
 def _not_bad(exchange: Exchange, signals: Sequence[Signal]) -> tuple[Outcome, str]:
     if exchange.refused:
         return _refused(exchange, signals)
     if exchange.failure is not None:
         return Outcome.ERROR, _failure_words(exchange.failure)
-    if any(s.status is Status.FAIL and consequence(s) is _UNKNOWN for s in signals):
-        return Outcome.INVALID, _UNKNOWN.words
-    crashed = [s.code for s in signals if s.status is Status.ERROR]
-    if crashed:
-        return Outcome.INVALID, f"could not be judged by {', '.join(crashed)}"
+    if unjudged := _unjudged(signals):
+        return Outcome.INVALID, unjudged
     if not any(s.status in (Status.PASS, Status.FAIL) for s in signals):
         return Outcome.INVALID, "no check could say anything"
     return Outcome.GOOD, "every check passed"

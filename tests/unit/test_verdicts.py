@@ -90,3 +90,23 @@ def test_a_refusal_is_good_at_a_limit_and_an_error_elsewhere() -> None:
     for trial, outcome in ((at_limit, Outcome.GOOD), (elsewhere, Outcome.ERROR)):
         verdict = decide(trial, [signal], verdict_id="v", now=NOW, checks_version="1")
         assert verdict.outcome is outcome
+
+
+CANCELLED = Failure(kind=FailureKind.CANCELLED, detail="as asked")
+
+
+def test_what_was_broken_off_on_purpose_counts_only_where_it_shows_something() -> None:
+    quiet = decided([a_signal("FOREIGN", Status.PASS)], CANCELLED)
+    assert not quiet.exchanges[0].counted
+    assert quiet.outcome is Outcome.INVALID, "a trial of which nothing counts shows nothing"
+    leaked = decided([a_signal("FOREIGN", Status.FAIL, "other_tenant")], CANCELLED)
+    assert leaked.exchanges[0].counted
+    assert (leaked.outcome, leaked.verdict_class) == (Outcome.BAD, VerdictClass.LEAK)
+
+
+def test_a_check_that_crashed_on_what_was_broken_off_is_no_success() -> None:
+    verdict = decided([a_signal("FOREIGN", Status.ERROR)], CANCELLED)
+    [judged] = verdict.exchanges
+    assert judged.counted
+    assert judged.outcome is Outcome.INVALID
+    assert "FOREIGN" in judged.reason
