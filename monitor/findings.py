@@ -163,13 +163,22 @@ class Findings:
     def claim_confirmation(self, finding_id: str) -> bool:
         """Take one of the two confirmations a finding may have; false if there is none left."""
         with self._lock:
-            finding = self._known.get(finding_id)
-            if finding is None or not finding.is_open:
+            if not self._may_confirm(finding_id):
                 return False
-            if self._confirmations(finding) >= MAX_CONFIRMATIONS:
-                return False
+            finding = self._known[finding_id]
             self._keep(replace(finding, confirmations=finding.confirmations + 1))
             return True
+
+    def may_confirm(self, finding_id: str) -> bool:
+        """Return true while a finding has a confirmation left to claim."""
+        with self._lock:
+            return self._may_confirm(finding_id)
+
+    def _may_confirm(self, finding_id: str) -> bool:
+        finding = self._known.get(finding_id)
+        if finding is None or not finding.is_open:
+            return False
+        return self._confirmations(finding) < MAX_CONFIRMATIONS
 
     def _confirmations(self, finding: Finding) -> int:
         """Return the confirmations that count against a finding's limit.

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from random import Random
 
 from monitor.budget import Budget, Reservation
@@ -104,7 +105,10 @@ class PassRunner:
         if reservation is None:
             return too_dear(plan)
         ran = await self._spend(
-            target, plan, reservation, self._pipeline.run(target, plan, seed, scheduled=scheduled)
+            target,
+            plan,
+            reservation,
+            partial(self._pipeline.run, target, plan, seed, scheduled=scheduled),
         )
         again = await self._confirm(target, plan, ran) if scheduled else ()
         return Done(trial=ran.trial, verdict=ran.verdict, confirmations=again)
@@ -120,6 +124,9 @@ class PassRunner:
             return ()
         done: list[Done] = []
         for salt in ("", f"#{ran.seed % _SALTS}"):
+            # Asked first, so that a budget is not called exhausted by what was not to be sent.
+            if not self._findings.may_confirm(finding):
+                break
             reservation = await self._reserve(target, plan)
             if reservation is None:
                 break
@@ -127,12 +134,8 @@ class PassRunner:
                 self._budget.settle(reservation, 0)
                 break
             confirming = Confirming(finding=finding, of=ran, salt=salt)
-            again = await self._spend(
-                target,
-                plan,
-                reservation,
-                self._pipeline.run(target, plan, ran.seed, confirming=confirming),
-            )
+            run = partial(self._pipeline.run, target, plan, ran.seed, confirming=confirming)
+            again = await self._spend(target, plan, reservation, run)
             done.append(Done(trial=again.trial, verdict=again.verdict))
         return tuple(done)
 
@@ -155,12 +158,12 @@ class PassRunner:
         target: LiveTarget,
         plan: TrialPlan,
         reservation: Reservation,
-        running: Awaitable[Ran],
+        run: Callable[[], Awaitable[Ran]],
     ) -> Ran:
         """Run a trial and charge what it came to; a crash costs the full estimate."""
         try:
             async with self._room(plan):
-                ran = await running
+                ran = await run()
         except BaseException:
             self._budget.settle(reservation, plan.price.answered_tokens)
             raise

@@ -194,3 +194,16 @@ def test_the_untagged_share_is_of_whole_trials_and_the_same_for_the_same_seed() 
     before = len(scene.asked)
     scene.step("burst", seed=0)
     assert {request.tagged for request in scene.asked[before:]} == {tagged[0]}
+
+
+def test_a_confirmation_that_is_not_due_asks_nothing_of_the_budget() -> None:
+    """Else a budget would be called exhausted by what was never to be sent."""
+    scene = Scene(lambda request, bench: "")
+    first = scene.step()
+    assert first.verdict.verdict_class is VerdictClass.CONTRACT
+    assert len(first.confirmations) == 2
+    left = scene.purse.left
+    again = scene.step(seed=8)
+    assert again.verdict.finding == first.verdict.finding
+    assert again.confirmations == ()
+    assert left - scene.purse.left == 1
