@@ -172,12 +172,18 @@ def _budget(config: Config, store: Store, clock: Clock) -> Budget:
             (BudgetKind.BOUNDARY, settings.boundary),
         ):
             caps[target.name, kind.value] = Cap(tokens=cap.tokens, usd=cap.usd)
-        if target.price is not None:
-            prices[target.name] = TokenPrice(
-                input_usd=target.price.input_usd_per_million,
-                output_usd=target.price.output_usd_per_million,
-            )
+        prices[target.name] = token_price(target)
     return Budget(caps, StoredLedger(store.writer, store.reader), clock, prices)
+
+
+def token_price(target: Target) -> TokenPrice:
+    """Return what a target charges, nothing where no price is configured."""
+    if target.price is None:
+        return TokenPrice()
+    return TokenPrice(
+        input_usd=target.price.input_usd_per_million,
+        output_usd=target.price.output_usd_per_million,
+    )
 
 
 def _health(config: Config, store: Store, budget: Budget, findings: Findings) -> HealthCollector:

@@ -14,6 +14,7 @@ margin at most.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -49,7 +50,15 @@ class TokenPrice:
 
     def usd(self, tokens: int) -> float:
         """Return what so many tokens cost at most."""
-        return tokens * max(self.input_usd, self.output_usd) / _TOKENS_PER_PRICE
+        return tokens * self._dearer / _TOKENS_PER_PRICE
+
+    def tokens(self, usd: float) -> float:
+        """Return how many tokens so many dollars pay; no end of them where all is free."""
+        return usd / self._dearer * _TOKENS_PER_PRICE if self._dearer > 0 else math.inf
+
+    @property
+    def _dearer(self) -> float:
+        return max(self.input_usd, self.output_usd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

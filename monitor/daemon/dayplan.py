@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from monitor.app import token_price
 from monitor.config import Config, Target
 from monitor.config.effective import Caps
 from monitor.conventions import NotProbed as NotProbedCode
@@ -17,7 +18,6 @@ from monitor.daemon.rates import DAY_SECONDS, Cell, allot, risk_prior
 from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass
 from monitor.probes.base import BudgetKind, Price, TargetView, TrialPlan
 
-_TOKENS_PER_PRICE = 1_000_000
 # Some probes draw what a pass asks from more than it can hold: so many passes are looked at.
 _DRAWS = 8
 
@@ -113,13 +113,10 @@ def day_plan(
 def token_caps(config: Config, target: Target) -> dict[BudgetKind, float]:
     """Return each day's cap in tokens; a cap in dollars is paid at the dearer of the two prices."""
     held = config.for_target(target)
-    price = target.price
-    dearest = max(price.input_usd_per_million, price.output_usd_per_million) if price else 0.0
+    price = token_price(target)
 
     def cap(caps: Caps) -> float:
-        if caps.usd is None or dearest <= 0:
-            return float(caps.tokens)
-        return min(caps.tokens, caps.usd / dearest * _TOKENS_PER_PRICE)
+        return caps.tokens if caps.usd is None else min(caps.tokens, price.tokens(caps.usd))
 
     return {BudgetKind.ORDINARY: cap(held.daily), BudgetKind.BOUNDARY: cap(held.boundary)}
 
