@@ -85,6 +85,7 @@ class HttpReport(Record):
     codes: dict[str, int]
     refused: int
     without_status: int
+    confirming: int = 0
     p95_seconds: float | None
 
 

@@ -241,7 +241,8 @@ def _http(done: Sequence[Done]) -> HttpReport:
         exchanges=len(exchanges),
         codes=dict(sorted(codes.items())),
         refused=sum(e.refused for e in exchanges),
-        without_status=sum(e.http_status is None for e in exchanges),
+        without_status=sum(e.http_status is None and not e.cancelled for e in exchanges),
+        confirming=sum(len(item.trial.exchanges) for item in done if item.trial.confirms),
         p95_seconds=times[int(0.95 * (len(times) - 1))] if times else None,
     )
 
@@ -271,7 +272,7 @@ def _found_entry(verdict_class: VerdictClass, group: Sequence[Judged]) -> FoundR
         probe=item.trial.probe,
         stratum=item.trial.stratum,
         words=verdict.reason,
-        exchanges=len(group),
+        exchanges=sum(each.verdict.scheduled for each, _, _ in group) or len(group),
         trial=item.trial.id,
         exchange=exchange.index,
         tenant=exchange.tenant,

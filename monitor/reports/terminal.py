@@ -71,7 +71,8 @@ def http_words(http: HttpReport) -> str:
     refused = f" ({http.refused} refused as too long)" if http.refused else ""
     silent = f", {http.without_status} without a status" if http.without_status else ""
     p95 = "" if http.p95_seconds is None else f", p95 {http.p95_seconds:.2f} s"
-    return f"{http.exchanges} exchanges: {codes}{refused}{silent}{p95}"
+    again = f", {http.confirming} of them to confirm a finding" if http.confirming else ""
+    return f"{http.exchanges} exchanges{again}: {codes}{refused}{silent}{p95}"
 
 
 def answers_words(answers: AnswersReport) -> str:
