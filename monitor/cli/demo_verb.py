@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from monitor.app import Installation, open_installation, read_config
 from monitor.checking import Selection, Step, run_check
 from monitor.clock import SystemClock
+from monitor.drill.configuration import write_config
+from monitor.drill.lab import Announcement, started_lab
 from monitor.logs import set_up_logs
 from monitor.model import Exchange, ExchangeVerdict
 from monitor.passes import Done
@@ -29,22 +26,11 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 # Row A01 of docs/incidents.md: a refused long prompt becomes a one-token placeholder.
 INCIDENT = "overlength_placeholder"
-LAB_START_SECONDS = 20.0
 # The shapes of the incident and what a plain check would ask. The others leave more pages of every
 # tenant behind, so that the victim may read its own tenant's text: CROSSED, and not the story.
 _PROBES = ("golden", "canary", "tenant", "burst", "prefix", "boundary")
 _LEFT_COLUMNS = 34
 TARGET = "lab-model"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lab:
-    """A running lab: where it answers, and its tenants' keys."""
-
-    url: str
-    model: str
-    context_tokens: int
-    keys: dict[str, str]
 
 
 @app.command()
@@ -60,10 +46,7 @@ def demo(
     """
     set_up_logs("error", "text")
     folder = Path(tempfile.mkdtemp(prefix="davylamp-demo-"))
-    with _lab(healthy=healthy, seed=seed) as lab:
-        config = _write_config(folder, lab)
-        typer.echo(_opening(lab, healthy=healthy))
-        report, codes = asyncio.run(_watch(config))
+    config, report, codes = asyncio.run(_play(folder, healthy=healthy, seed=seed))
     for line in render(report):
         typer.echo(line)
     typer.echo(printable(_story(report)))
@@ -74,62 +57,28 @@ def demo(
     return 0 if shown else 1
 
 
-@contextlib.contextmanager
-def _lab(*, healthy: bool, seed: int) -> Iterator[Lab]:
-    """Start the lab as a process of its own and stop it at the end."""
-    arguments = [sys.executable, "-m", "monitor.lab", "--port", "0", "--seed", str(seed)]
+async def _play(
+    folder: Path, *, healthy: bool, seed: int
+) -> tuple[Path, CheckReport, set[int | None]]:
+    """Start the lab, watch it, and stop it at the end."""
+    arguments = ["--seed", str(seed)]
     if not healthy:
         arguments += ["--fault", INCIDENT]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)  # noqa: S603
-    watchdog = threading.Timer(LAB_START_SECONDS, process.kill)
-    watchdog.start()
-    try:
-        line = process.stdout.readline() if process.stdout else ""
-        watchdog.cancel()
-        if not line:
-            typer.echo("the lab did not start", err=True)
-            raise typer.Exit(1)
-        ready: dict[str, Any] = json.loads(line)
-        yield Lab(
-            url=ready["url"],
-            model=ready["model"],
-            context_tokens=ready["context_tokens"],
-            keys=ready["keys"],
+    async with started_lab(arguments) as lab:
+        config = write_config(
+            folder,
+            lab.ready,
+            environment="demo",
+            target=TARGET,
+            store=folder / "store",
+            more=["probes: quick"],
         )
-    finally:
-        watchdog.cancel()
-        process.terminate()
-        process.wait(timeout=10)
+        typer.echo(_opening(lab.ready, healthy=healthy))
+        report, codes = await _watch(config)
+    return config, report, codes
 
 
-def _write_config(folder: Path, lab: Lab) -> Path:
-    """Write a configuration for the lab, with its keys in files beside it."""
-    tenants = []
-    for name, key in lab.keys.items():
-        file = folder / f"{name}.key"
-        file.touch(mode=0o600)
-        file.write_text(key, encoding="ascii")
-        tenants.append(f"      - {{name: {name}, api_key_file: {file}}}")
-    lines = [
-        "version: 1",
-        "environment: demo",
-        f"storage: {{path: {folder / 'store'}}}",
-        "targets:",
-        f"  - name: {TARGET}",
-        "    engine: openai",
-        f"    base_url: {lab.url}",
-        f"    model: {lab.model}",
-        f"    context_tokens: {lab.context_tokens}",
-        "    probes: quick",
-        "    tenants:",
-        *tenants,
-    ]
-    config = folder / "davylamp.yaml"
-    config.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return config
-
-
-def _opening(lab: Lab, *, healthy: bool) -> str:
+def _opening(lab: Announcement, *, healthy: bool) -> str:
     what = "healthy" if healthy else f"with the fault {INCIDENT}"
     head = f"{'WHAT HTTP SAYS':<{_LEFT_COLUMNS}}WHAT THE ANSWERS SAY"
     return (
