@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from monitor.planning import NotProbed
 from monitor.sinks import PrometheusSink
@@ -16,9 +16,17 @@ class Gaps:
         self._planned: dict[str, tuple[NotProbed, ...]] = {}
         self._met: dict[str, dict[tuple[str, str], NotProbed]] = {}
 
-    def planned(self, target: str, gaps: Sequence[NotProbed]) -> None:
-        """Replace what the plan of a target leaves out."""
+    def planned(
+        self, target: str, gaps: Sequence[NotProbed], strata: Collection[tuple[str, str]]
+    ) -> None:
+        """Replace what the plan of a target leaves out; ``strata`` are what it asks.
+
+        What was met in a stratum that is asked no more will never be looked at: it is no gap of
+        this plan.
+        """
         self._planned[target] = tuple(gaps)
+        met = self._met.get(target, {})
+        self._met[target] = {key: gap for key, gap in met.items() if key in strata}
         self._show(target)
 
     def opened(self, target: str, gap: NotProbed) -> None:

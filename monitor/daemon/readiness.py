@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 from monitor.app import Installation
 from monitor.checking import ready
@@ -70,7 +71,21 @@ class Readiness:
             return self._installation.targets[name]
         async with self._places:
             live, discovery = await ready(self._installation, target)
+        known = self._known.get(name)
+        if known is not None and discovery.notes:
+            live = _not_less_than(known[1], live)
         self._known[name] = (self._installation.clock.monotonic(), live)
         self._watch.note_version(name, discovery.version)
         self._follow(live)
         return live
+
+
+def _not_less_than(before: LiveTarget, now: LiveTarget) -> LiveTarget:
+    """Return a target as it speaks now, with what it stated before where a page was not read.
+
+    A page that could not be read once is no word that a limit is gone.
+    """
+    limits, engine = now.view.limits, now.view.engine or before.view.engine
+    if len(limits) < len(before.view.limits):
+        limits = before.view.limits
+    return replace(now, view=replace(now.view, limits=limits, engine=engine))

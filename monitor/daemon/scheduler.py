@@ -125,7 +125,7 @@ class ProbeSchedule:
         for choice in choices:
             turn = Turn(target=target, choice=choice, every_seconds=DAY_SECONDS)
             self._lay(self._turns.setdefault(turn.id, turn), plan)
-        self._gaps.planned(name, plan.not_probed)
+        self._gaps.planned(name, plan.not_probed, strata)
 
     def _lay(self, turn: Turn, plan: DayPlan) -> None:
         """Add, change or remove the job of one probe."""
