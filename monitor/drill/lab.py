@@ -115,12 +115,15 @@ async def started_lab(arguments: Sequence[str]) -> AsyncIterator[Lab]:
 
 def mechanisms() -> tuple[Mechanism, ...]:
     """Return every fault and null of the lab. Raises ``LabError`` if it does not list them."""
-    listed = subprocess.run(  # noqa: S603 - our own program
-        [*_COMMAND, "--list-faults", "--json"],
-        stdout=subprocess.PIPE,
-        timeout=START_SECONDS,
-        check=False,
-    )
+    try:
+        listed = subprocess.run(  # noqa: S603 - our own program
+            [*_COMMAND, "--list-faults", "--json"],
+            stdout=subprocess.PIPE,
+            timeout=START_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LabError("the lab did not list its faults in time") from error
     try:
         return tuple(TypeAdapter(list[Mechanism]).validate_json(listed.stdout))
     except ValidationError as error:

@@ -200,6 +200,8 @@ def _promises(
     loud = [row.null for row in nulls if row.alarms]
     certain = [row for row in faults if row.deterministic]
     missed = [row.fault for row in certain if not row.kept]
+    caught = [row for row in certain if row.kept and row.told == row.runs > 0]
+    silent = [row for row in nulls if not row.alarms and row.told == row.runs > 0]
     short = [row.fault for row in faults if not row.deterministic and not row.kept]
     promises = [
         PromiseReport(
@@ -215,12 +217,12 @@ def _promises(
         PromiseReport(
             promise="nulls_silent",
             kept=not loud,
-            words=f"{len(nulls) - len(loud)} of {len(nulls)} nulls silent{_names(loud)}",
+            words=f"{len(silent)} of {len(nulls)} nulls silent{_names(loud)}",
         ),
         PromiseReport(
             promise="deterministic_detected",
             kept=not missed,
-            words=f"{len(certain) - len(missed)} of {len(certain)} deterministic faults detected "
+            words=f"{len(caught)} of {len(certain)} deterministic faults detected "
             f"in every run{_names(missed)}",
         ),
         PromiseReport(

@@ -80,6 +80,14 @@ def test_an_untold_run_counts_neither_as_detected_nor_as_silent() -> None:
     assert any("certain with seed 1001: the lab ended early" in x for x in render_drill(report))
 
 
+def test_a_promise_does_not_claim_what_no_run_told() -> None:
+    quiet = RunReport(fault="quiet", seed=1001, null=True, told=False, reason="the lab ended early")
+    words = {promise.promise: promise.words for promise in _drill(UNTOLD, quiet).promises}
+    assert words["deterministic_detected"].startswith("0 of ")
+    assert " of " in words["nulls_silent"]
+    assert words["nulls_silent"].startswith("0 of ")
+
+
 def test_no_exposure_is_a_miss() -> None:
     row = fault_report(CERTAIN, [a_run(exposed=0)])
     assert row.allowed == 0.0
