@@ -106,7 +106,7 @@ def _surely_below(exchange: Exchange) -> bool:
     expectation, failure = exchange.expectation, exchange.failure
     limit = expectation.limit_tokens or 0
     counted = failure.prompt_tokens if failure else None
-    if counted is not None:
+    if counted:
         return counted + exchange.request.max_output_tokens < limit
     size, error = expectation.size_tokens or 0, expectation.size_error_tokens
     return error <= SURE_SHARE * size and size + error < limit

@@ -43,6 +43,8 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if not name:
         return [skipped(CODE, exchange, "no model is named")]
     before = [seen.model for seen in history.earlier if seen.model]
+    if not before:
+        return [skipped(CODE, exchange, "no earlier answer to compare its name with")]
     alone = before[: before.index(name)] if name in before else before
     right = sum(_related(trial.model, earlier) for earlier in alone)
     own = before.count(name) > OWN_SHARE * len(before)

@@ -55,13 +55,20 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [failed(CODE, exchange, *contradiction)]
     lost = _lost(exchange, reference)
     if not lost:
-        return [passed(CODE, exchange, f"as in exchange {reference.index}")]
+        return [_alike(exchange, reference)]
     explanation = f"{comparison}: lost against exchange {reference.index}: {', '.join(lost)}"
     if comparison == WARM and not history.weak_model and _closes_the_case(trial, exchange):
         count = len(_lost_when_warm(trial))
         words = f"{count} prompts answered rightly cold and salted, never when warm"
         return [failed(CODE, exchange, "warm_only", words)]
     return [failed(CODE, exchange, "differs", explanation)]
+
+
+def _alike(exchange: Exchange, reference: Exchange) -> Signal:
+    """Say that nothing was lost, if there was anything to lose."""
+    if not any(_right(reference).values()):
+        return skipped(CODE, exchange, f"nothing right in exchange {reference.index} to compare")
+    return passed(CODE, exchange, f"as in exchange {reference.index}")
 
 
 def _reference(trial: Trial, exchange: Exchange) -> Exchange | None:

@@ -50,7 +50,7 @@ def _against_refusal(exchange: Exchange) -> Signal:
     """Compare the target's own count in a refusal with what its usage made us expect."""
     counted = exchange.failure.prompt_tokens if exchange.failure else None
     expected, error = exchange.expectation.size_tokens, exchange.expectation.size_error_tokens
-    if counted is None or expected is None or error * 4 > expected:
+    if not counted or expected is None or error * 4 > expected:
         return skipped(CODE, exchange, "nothing to compare the refused size with")
     if HALF[0] <= expected / counted <= HALF[1]:
         explanation = f"{counted} tokens refused, {expected} ± {error} expected by reported usage"

@@ -212,10 +212,10 @@ def _with_finish_reason(response: Response, request: Request) -> Response:
         return response
     tokens = response.usage.output_tokens
     reason = "stop"
-    if response.tool_calls:
-        reason = "tool_calls"
-    elif tokens is not None and tokens >= request.max_output_tokens:
+    if tokens is not None and tokens >= request.max_output_tokens:
         reason = "length"
+    elif response.tool_calls:
+        reason = "tool_calls"
     return replace(response, finish_reason=reason)
 
 

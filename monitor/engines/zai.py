@@ -138,6 +138,7 @@ def _judged_by_finish_reason(reply: Reply, response: Response) -> Reply:
     failure = Failure(
         kind=FailureKind.REFUSED,
         detail="over-length prompt refused, in the words of z.ai",
-        prompt_tokens=response.usage.input_tokens,
+        # A placeholder of 0 is no count.
+        prompt_tokens=response.usage.input_tokens or None,
     )
     return replace(reply, failure=failure)
