@@ -18,6 +18,7 @@ from monitor.longtext import SENTENCES, Ruler
 from monitor.model import Exchange, Part
 from monitor.probes.base import (
     BudgetKind,
+    Feature,
     Impossible,
     Price,
     Probe,
@@ -74,8 +75,15 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
             )
         ]
     limits = sorted(target.limits, key=lambda limit: limit.tokens)
+    streams = Feature.STREAM not in target.lacks
     at_limits = [
-        _plan_one(target, limit, side, rng, stream=(number % 2 == 0) == (side == "over"))
+        _plan_one(
+            target,
+            limit,
+            side,
+            rng,
+            stream=streams and (number % 2 == 0) == (side == "over"),
+        )
         for number in range(params.rounds)
         for limit in limits
         for side in params.sides

@@ -20,7 +20,6 @@ from monitor.probes.asking import (
     TASK_KINDS,
     code_and_task,
     expected_tokens,
-    messages_for,
     planted_by,
 )
 from monitor.probes.base import (
@@ -160,10 +159,8 @@ def _write(member: Member, draft: Draft, session: Session) -> tuple[Request, Exp
     system = _reading(draft.mint(planted=True)) if member.long else ""
     if member.calls:
         call = draw_call(draft, rng)
-        stream = member.stream and Feature.STREAM not in target.lacks
-        request = call_request(call, target, stream=stream)
-        messages = messages_for(target, system, call.question)
-        return replace(request, messages=messages), call.expectation
+        request = call_request(call, target, system=system, stream=member.stream)
+        return request, call.expectation
     nonce, task = draft.mint(), TASK_KINDS[member.kind](rng, planted_by(draft))
     return code_and_task(nonce, target, task, system=system, stream=member.stream)
 

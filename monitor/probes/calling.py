@@ -11,8 +11,9 @@ import json
 from dataclasses import dataclass
 from random import Random
 
-from monitor.model import Exchange, Expectation, Fact, Message, Request, Tool
-from monitor.probes.base import Draft, TargetView
+from monitor.model import Exchange, Expectation, Fact, Request, Tool
+from monitor.probes.asking import messages_for
+from monitor.probes.base import Draft, Feature, TargetView
 
 CALL_OUTPUT_TOKENS = 96
 # Tokens of the tools offered and of a call, as measured, for stating prices.
@@ -80,12 +81,10 @@ def call_request(
     task: CallTask, target: TargetView, *, system: str = "", stream: bool = False
 ) -> Request:
     """Return the request for a call; the model itself decides to call, as agents let it."""
-    messages = [Message(role="system", content=system)] if system else []
-    messages.append(Message(role="user", content=task.question))
     return Request(
-        messages=tuple(messages),
+        messages=messages_for(target, system, task.question),
         max_output_tokens=call_output_tokens(target),
-        stream=stream,
+        stream=stream and Feature.STREAM not in target.lacks,
         tools=task.tools,
     )
 

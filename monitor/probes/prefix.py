@@ -83,8 +83,10 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
     for block, mode in list(product(params.blocks, params.modes)) * params.pairs:
         number = len(plans)
         donor = tenants[(start + number // 2) % len(tenants)]
-        # Across two tenants first: only there a kept tail is a leak.
-        follower = tenants[(start + number // 2 + (number + 1) % 2) % len(tenants)]
+        # Across two tenants first: only there a kept tail is a leak. Not in step with the modes, so
+        # that each is asked both ways.
+        across = (number + number // len(params.modes) + 1) % 2
+        follower = tenants[(start + number // 2 + across) % len(tenants)]
         tokens = _odd_multiple(block, params.tokens) + rng.choice(OFFSETS)
         setting = Setting(donor=donor, follower=follower, tokens=tokens, mode=mode)
         plans.append(_plan_one(target, block, setting))

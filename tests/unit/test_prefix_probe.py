@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from monitor.longtext import cut_to
 from monitor.model import Exchange, Outcome, Part, VerdictClass
+from monitor.probes.base import TrialPlan
 from monitor.probes.prefix import HARSH_TOKENS, OFFSETS, PROBE
 from tests.builders import failures
 from tests.fakes.session import CHARACTERS_PER_TOKEN, perfect
@@ -155,3 +157,13 @@ def test_very_long_beginnings_are_not_for_production() -> None:
     [short], [long] = planned(PROBE), planned(PROBE, tokens=2 * HARSH_TOKENS)
     assert short.gentle
     assert not long.gentle
+
+
+def test_each_mode_is_asked_within_one_tenant_and_across_two() -> None:
+    params = PROBE.params.model_validate(PROBE.presets["standard"])
+    asked = {
+        (plan.arguments["setting"].mode, plan.stratum.rsplit("/", 1)[1])
+        for plan in PROBE.plan(VIEW, params, Random(4))
+        if isinstance(plan, TrialPlan)
+    }
+    assert asked == {(mode, who) for mode in params.modes for who in ("one", "pair")}
