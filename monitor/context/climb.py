@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from monitor.app import Installation, selected
+from monitor.app import Installation, selected, token_price
 from monitor.canaries import Echo, echo
 from monitor.checking import ready
 from monitor.checks.boundary import Read as Shown
@@ -299,14 +299,14 @@ class _Climber:
         return next((r.tokens for r in remaining if (r.target, r.kind) == (name, kind)), 0)
 
     def _estimate(self, cost: Cost) -> EstimateReport:
-        target = next(t for t in self.installation.config.targets if t.name == self.asked.target)
-        price = target.price.input_usd_per_million / 1e6 if target.price else None
+        (target,) = selected(self.installation.config, (self.asked.target,))
+        price = token_price(target) if target.price else None
         return EstimateReport(
             least_tokens=cost.least,
             most_refused_tokens=cost.most_refused,
             most_tokens=cost.most,
-            least_usd=None if price is None else cost.least * price,
-            most_usd=None if price is None else cost.most * price,
+            least_usd=None if price is None else price.usd(cost.least),
+            most_usd=None if price is None else price.usd(cost.most),
         )
 
     def _say(self, words: str) -> None:
