@@ -21,8 +21,12 @@ def healthy_lab() -> Iterator[Endpoint]:
         yield endpoint
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def leaking_lab() -> Iterator[Endpoint]:
+    """A fresh lab for each test: in a used one the victim may read what another installation wrote.
+
+    Nobody could say whose that is, and it is rightly WRONG_INPUT and no LEAK.
+    """
     with lab(*fault(INCIDENT)) as endpoint:
         yield endpoint
 
