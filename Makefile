@@ -14,10 +14,11 @@ help: ## List the targets
 .PHONY: install
 install: $(STAMP) ## Make .venv with the davylamp command in it (pinned, hash-checked)
 
-$(STAMP): requirements/dev.txt pyproject.toml
+$(STAMP): requirements/torch.txt requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "davylamp needs Python 3.11 or newer: make install PYTHON=python3.12" >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python's venv module is missing: apt-get install python3-venv" >&2; exit 2; }
-	$(PIP) install --quiet --require-hashes -r requirements/dev.txt
+	$(PIP) install --quiet -r requirements/torch.txt
+	$(PIP) install --quiet --no-deps --require-hashes -r requirements/dev.txt
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
@@ -97,7 +98,7 @@ drill-quick: install ## A drill of a minute: three faults are caught, a null sta
 .PHONY: lock
 lock: ## Pin all dependencies again, with hashes (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -q -o requirements/runtime.txt
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -q -o requirements/dev.txt
+	uv pip compile pyproject.toml --group dev --all-extras --override requirements/overrides.txt --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -q -o requirements/dev.txt
 
 .PHONY: clean
 clean: ## Remove what the targets made

@@ -19,6 +19,7 @@ from monitor.engines import ENGINES
 from monitor.engines.base import Discovery, Manner
 from monitor.errors import UsageError
 from monitor.findings import Findings, StoredFindings
+from monitor.history import JudgeSettings
 from monitor.http import HttpClient, origin_of
 from monitor.passes import PassRunner
 from monitor.pipeline import LiveTarget, Pipeline
@@ -26,6 +27,7 @@ from monitor.planning import ProbeChoice, plan_pass, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView, TokenLimit
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
+from monitor.scorers import check_extras, scorer_of
 from monitor.sinks import ClickHouseSink, HealthCollector, LogSink, PrometheusSink, Sink, Stream
 from monitor.store import Store, open_store
 
@@ -96,12 +98,10 @@ def open_installation(
         metrics, counters = _metrics(config, store)
         metrics.register(_health(config, store, budget, findings))
         told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
-        if log_verdicts:
-            as_json = config.log.format == "json"
-            told.append(LogSink(logging.getLogger("monitor.verdicts"), as_json=as_json))
-        told += sinks
-        for sink in told:
-            resources.callback(sink.close)
+        told += [*_log_sink(config, log_verdicts), *sinks]
+        scorer = scorer_of(config)
+        for each in (*told, scorer):
+            resources.callback(each.close)
         pipeline = Pipeline(
             clock=clock,
             minter=Minter(store.key, registry),
@@ -110,6 +110,7 @@ def open_installation(
             golden=golden,
             findings=findings,
             sinks=told,
+            scorer=scorer,
         )
         return Installation(
             config=config,
@@ -130,6 +131,11 @@ def open_installation(
             counters=counters,
             resources=resources.pop_all(),
         )
+
+
+def _log_sink(config: Config, wanted: bool) -> list[Sink]:
+    as_json = config.log.format == "json"
+    return [LogSink(logging.getLogger("monitor.verdicts"), as_json=as_json)] if wanted else []
 
 
 def _storage(
@@ -229,6 +235,7 @@ def read_config(path: str) -> Config:
     for target in config.targets:
         choices_of(config, target)
         _check_engine_options(config, target)
+    check_extras(config)
     return config
 
 
@@ -312,7 +319,14 @@ def live_target(
         timeout_seconds=settings.timeout_seconds,
         tolerance=settings.tolerance,
         untagged_share=target.tags.untagged_share,
+        judging=judge_settings(config, target),
     )
+
+
+def judge_settings(config: Config, target: Target) -> JudgeSettings:
+    """Return what the configuration says about judging a target's answers."""
+    pii = config.settings.checks.pii
+    return JudgeSettings(sensitive_terms=target.sensitive_terms, allowed=pii.allow if pii else ())
 
 
 def target_view(target: Target, golden: Mapping[str, GoldenPrompt]) -> TargetView:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from monitor.canaries import MarkerRegistry, PartialEvidence
-from monitor.model import Exchange, Owner, Request, Trial
+from monitor.model import Calibration, Exchange, Measurement, Owner, Request, Trial
 from monitor.prompts import GoldenPrompt
 
 # Enough to see a plateau or a reused id; small enough for thousands of targets.
@@ -42,17 +42,33 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSettings:
+    """What the configuration says about judging one target's answers.
+
+    ``sensitive_terms`` must not stand in an answer unless they were given to it; ``allowed``
+    values (addresses, numbers) are nobody's secret.
+    """
+
+    sensitive_terms: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The past of one target as a check sees it.
+    """The past of one target as a check sees it, and what was measured of the trial at hand.
 
     ``weak_model`` is true where the target's tolerance says that wrong answers are ordinary:
-    what only a strong model never does is then no proof against the engine.
+    what only a strong model never does is then no proof against the engine. ``measured`` is by
+    the exchange's index; what is not there was not measured.
     """
 
     registry: MarkerRegistry
     golden: Mapping[str, GoldenPrompt] = field(default_factory=dict)
     earlier: tuple[Observation, ...] = ()
     weak_model: bool = False
+    settings: JudgeSettings = JudgeSettings()
+    calibration: Calibration | None = None
+    measured: Mapping[int, Measurement] = field(default_factory=dict)
 
 
 class Memory:

@@ -17,6 +17,7 @@ from monitor.errors import ProbeError
 from monitor.findings import Findings
 from monitor.history import (
     History,
+    JudgeSettings,
     Memory,
     Observation,
     OwnerKey,
@@ -25,7 +26,9 @@ from monitor.history import (
     stratum_key,
 )
 from monitor.logs import crash_words
+from monitor.measuring import measure
 from monitor.model import (
+    Calibration,
     Exchange,
     Expectation,
     Owner,
@@ -38,6 +41,7 @@ from monitor.model import (
 from monitor.probes import PROBES
 from monitor.probes.base import TargetView, TenantView, TrialPlan
 from monitor.prompts import GoldenPrompt
+from monitor.scoring import NoScorer, Scorer
 from monitor.sinks.base import Sink
 from monitor.store.markers import MarkerStore
 from monitor.verdicts import decide
@@ -65,6 +69,8 @@ class LiveTarget:
     timeout_seconds: float
     tolerance: float
     untagged_share: float = 0.0
+    judging: JudgeSettings = field(default_factory=JudgeSettings)
+    calibration: Calibration | None = None
     memory: Memory = field(default_factory=Memory)
 
 
@@ -100,6 +106,7 @@ class Pipeline:
         golden: Mapping[str, GoldenPrompt],
         findings: Findings,
         sinks: Sequence[Sink],
+        scorer: Scorer | None = None,
     ) -> None:
         self._clock = clock
         self._minter = minter
@@ -108,6 +115,7 @@ class Pipeline:
         self._golden = golden
         self._findings = findings
         self._sinks = sinks
+        self._scorer = scorer or NoScorer()
 
     async def run(
         self,
@@ -126,7 +134,7 @@ class Pipeline:
         if confirming is not None:
             session.replay(confirming)
         trial = await self._observe(session, scheduled=scheduled)
-        signals = self._judge(target, trial)
+        signals = await self._judge(target, trial)
         verdict = self._decide(trial, signals)
         self._deliver(trial, verdict)
         return Ran(trial=trial, verdict=verdict, seed=session.seed, minted=session.minted)
@@ -159,14 +167,20 @@ class Pipeline:
             broken=broken,
         )
 
-    def _judge(self, target: LiveTarget, trial: Trial) -> tuple[Signal, ...]:
+    async def _judge(self, target: LiveTarget, trial: Trial) -> tuple[Signal, ...]:
+        """Judge by what the answers hold, then by what instruments measure of them."""
         history = History(
             registry=self._registry,
             golden=self._golden,
             earlier=target.memory.recall(),
             weak_model=target.tolerance > WEAK_MODEL_TOLERANCE,
+            settings=target.judging,
+            calibration=target.calibration,
         )
-        signals = judge_trial(trial, history, CHECKS)
+        signals = judge_trial(trial, history, [c for c in CHECKS if not c.measured])
+        measured = await measure(trial, signals, history, self._scorer)
+        history = replace(history, measured=measured)
+        signals += judge_trial(trial, history, [c for c in CHECKS if c.measured])
         target.memory.remember(_observations(trial, signals))
         return signals
 

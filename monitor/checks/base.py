@@ -1,7 +1,8 @@
 """What a check is: a pure function from an exchange and its past to signals.
 
 A new check is one module with a ``CHECK`` and one test; it is listed in ``monitor/checks/__init__``
-and each (code, variant) it may fail with has a row in ``monitor/verdicts.py``.
+and each (code, variant) it may fail with has a row in ``monitor/verdicts.py``. A check of what an
+instrument measures says so with ``measured``: it finds the reading in ``History.measured``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from random import Random
 
 from monitor.history import History
 from monitor.model import Exchange, Expectation, Response, Signal, Status, Trial
@@ -29,12 +31,31 @@ class Needs(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Specimen:
+    """An exchange whose right signal is known, by which a check shows that it is not blind.
+
+    ``variant`` is what the check must fail it with; empty if it must pass.
+    """
+
+    trial: Trial
+    exchange: int
+    history: History
+    variant: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A plug: one signal code and the function that judges it."""
+    """A plug: one signal code and the function that judges it.
+
+    ``specimens`` makes, from a seed, at least one exchange the check must fail and one it must
+    pass. ``measured`` is true if an instrument must have looked at the answer first.
+    """
 
     code: str
     judge: Judge
     needs: Needs = Needs.AN_ANSWER
+    measured: bool = False
+    specimens: Callable[[Random], Sequence[Specimen]] | None = None
 
 
 def judge_trial(trial: Trial, history: History, checks: Sequence[Check]) -> tuple[Signal, ...]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from monitor.config.checks import Checks
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
@@ -176,6 +177,9 @@ class Settings(Section):
     defaults: Defaults = Field(default_factory=Defaults, description="For every target.")
     targets: tuple[Target, ...] = Field(
         description="The models to watch.", examples=["[{name: …, engine: openai, base_url: …, …}]"]
+    )
+    checks: Checks = Field(
+        default_factory=Checks, description="Checks that need more than the answer itself."
     )
     schedule: Schedule = Field(
         default_factory=Schedule, description="How runs are laid out in time."

@@ -268,6 +268,13 @@ class Target(Section):
         default_factory=dict,
         description="Extra request headers, each with the variable that holds its value.",
     )
+    sensitive_terms: tuple[Text, ...] = Field(
+        default=(),
+        description=(
+            "Words and phrases no answer may hold unless the prompt does: code names, customers."
+        ),
+        examples=["[Project Bluebird, 蓝鸟计划]"],
+    )
     interval_seconds: Duration | None = Field(
         default=None, alias="interval", description="As in `defaults`."
     )

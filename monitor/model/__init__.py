@@ -4,6 +4,14 @@ Times ending in ``_seconds`` are floats; instants are UTC-aware datetimes.
 The words are those of ``docs/glossary.md``.
 """
 
+from monitor.model.measure import (
+    Calibration,
+    Entity,
+    FirstTokens,
+    GroupBaseline,
+    Measurement,
+    PromptBaseline,
+)
 from monitor.model.trial import (
     Exchange,
     Expectation,
@@ -40,19 +48,25 @@ from monitor.model.wire import (
 
 __all__ = [
     "SAID_CHARACTERS",
+    "Calibration",
+    "Entity",
     "Exchange",
     "ExchangeVerdict",
     "Expectation",
     "Fact",
     "Failure",
     "FailureKind",
+    "FirstTokens",
+    "GroupBaseline",
     "HangUp",
     "Marker",
+    "Measurement",
     "Message",
     "Needle",
     "Outcome",
     "Owner",
     "Part",
+    "PromptBaseline",
     "Request",
     "Response",
     "Signal",

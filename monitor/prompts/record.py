@@ -58,7 +58,8 @@ class GoldenPrompt:
     """One question, and what its answer must show. All expectations must hold.
 
     `max_output_tokens` is room for the answer alone: whoever asks for a reference code
-    too adds the room that its echo takes.
+    too adds the room that its echo takes. `references` are right answers in other words; TOPIC
+    needs at least three.
     """
 
     suite: str
@@ -69,6 +70,7 @@ class GoldenPrompt:
     max_output_tokens: int
     structure: Structure = "text"
     tags: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -1,0 +1,87 @@
+"""What the configuration says about checks that need a model or a large library."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from monitor.config.section import Section
+from monitor.config.values import Label, Ratio, Text
+
+
+class PiiCheck(Section):
+    """Look for personal data and secrets that nobody gave the model. Needs `davylamp[pii]`."""
+
+    engine: Literal["pattern", "spacy"] = Field(
+        default="pattern",
+        description=(
+            "`pattern` finds what a checksum or a format vouches for; `spacy` also names and "
+            "places, a tenth as fast, with `davylamp[spacy]`."
+        ),
+    )
+    languages: tuple[Text, ...] = Field(
+        default=("en", "zh"), description="Languages whose formats and context words are known."
+    )
+    allow: tuple[Text, ...] = Field(
+        default=(),
+        description="Values that are nobody's secret: a support address, a hotline.",
+        examples=["[support@example.com]"],
+    )
+
+
+class TopicCheck(Section):
+    """Compare answers with the references of golden prompts. Needs `davylamp[topic]`."""
+
+    model: Text = Field(
+        default="all-MiniLM-L6-v2",
+        description="A model that is installed as a package, or the folder of another one.",
+    )
+    backend: Literal["torch", "onnx"] = Field(
+        default="torch",
+        description="What computes; `onnx` needs `davylamp[onnx]` and gives the same vectors.",
+    )
+    scripts: tuple[Literal["latin", "cjk", "cyrillic", "arabic", "any"], ...] = Field(
+        default=("latin",),
+        description="Scripts the model knows; answers in others are skipped, visibly.",
+    )
+    level: Ratio = Field(
+        default=0.02,
+        description="Share of healthy answers that a prompt's threshold lets through as failures.",
+    )
+
+
+class LanguageCheck(Section):
+    """Tell the language of long answers. Needs `davylamp[language]`."""
+
+    languages: tuple[Text, ...] = Field(
+        default=("en", "zh", "de", "fr", "es", "it", "pt", "ru", "ja", "ko", "ar", "vi"),
+        description="Languages told apart, by ISO 639-1.",
+    )
+
+
+class JudgeCheck(Section):
+    """Let another model judge golden answers against their references. It never pages alone."""
+
+    target: Label = Field(
+        description="The name of the target that judges; of another model family.",
+        examples=["judge-model"],
+    )
+    share: Ratio = Field(
+        default=0.1, description="Share of golden answers that are judged, drawn at random."
+    )
+
+
+class Checks(Section):
+    """Checks that need more than the answer itself; one that is left out does not run."""
+
+    pii: PiiCheck | None = Field(
+        default=None, description="Personal data and secrets; `{}` switches it on."
+    )
+    topic: TopicCheck | None = Field(
+        default=None, description="Likeness to the references; `{}` switches it on."
+    )
+    language: LanguageCheck | None = Field(
+        default=None, description="The language of an answer; `{}` switches it on."
+    )
+    judge: JudgeCheck | None = Field(default=None, description="A second opinion by another model.")
