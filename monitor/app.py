@@ -100,8 +100,9 @@ def open_installation(
         told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
         told += [*_log_sink(config, log_verdicts), *sinks]
         scorer = scorer_of(config)
-        for each in (*told, scorer):
-            resources.callback(each.close)
+        resources.callback(scorer.close)
+        for sink in told:
+            resources.callback(sink.close)
         pipeline = Pipeline(
             clock=clock,
             minter=Minter(store.key, registry),
