@@ -71,6 +71,8 @@ class Expectation:
     asks of every answer. ``reference`` is the trial's exchange that was asked the same; the two
     must agree in what was extracted, whatever ``comparison`` (warm, salted, concurrent, stream)
     sets them apart. ``turn`` counts from 1 within a conversation, 0 outside of one.
+    ``border_input`` names a prompt whose first token was undecided when the target was healthy;
+    nothing else is expected of its answer.
     """
 
     nonce: str | None = None
@@ -92,6 +94,7 @@ class Expectation:
     reference: int | None = None
     comparison: str = ""
     turn: int = 0
+    border_input: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
