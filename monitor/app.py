@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -28,7 +28,16 @@ from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView, TokenLimit
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
 from monitor.scorers import check_extras, scorer_of
-from monitor.sinks import ClickHouseSink, HealthCollector, LogSink, PrometheusSink, Sink, Stream
+from monitor.selftest import SelfTester
+from monitor.sinks import (
+    Blindness,
+    ClickHouseSink,
+    HealthCollector,
+    LogSink,
+    PrometheusSink,
+    Sink,
+    Stream,
+)
 from monitor.store import Store, open_store
 
 # Limits this close are one limit: engines keep a few tokens for themselves (SGLang six).
@@ -54,6 +63,7 @@ class Installation:
     findings: Findings
     budget: Budget
     runner: PassRunner
+    self_tester: SelfTester
     targets: Mapping[str, LiveTarget]
     metrics: CollectorRegistry
     counters: PrometheusSink
@@ -96,13 +106,10 @@ def open_installation(
         budget = _budget(config, store, clock)
         resources.callback(budget.close)
         metrics, counters = _metrics(config, store)
-        metrics.register(_health(config, store, budget, findings))
-        told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters]
-        told += [*_log_sink(config, log_verdicts), *sinks]
-        scorer = scorer_of(config)
-        resources.callback(scorer.close)
-        for sink in told:
-            resources.callback(sink.close)
+        told = _told(store, counters, [*_log_sink(config, log_verdicts), *sinks], resources)
+        scorer = resources.enter_context(closing(scorer_of(config)))
+        self_tester = SelfTester(clock, scorer)
+        metrics.register(_health(config, store, budget, findings, self_tester))
         pipeline = Pipeline(
             clock=clock,
             minter=Minter(store.key, registry),
@@ -127,11 +134,21 @@ def open_installation(
                 findings=findings,
                 on_cost=counters.add_cost,
             ),
+            self_tester=self_tester,
             targets=targets,
             metrics=metrics,
             counters=counters,
             resources=resources.pop_all(),
         )
+
+
+def _told(
+    store: Store, counters: PrometheusSink, others: Sequence[Sink], resources: ExitStack
+) -> list[Sink]:
+    told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters, *others]
+    for sink in told:
+        resources.callback(sink.close)
+    return told
 
 
 def _log_sink(config: Config, wanted: bool) -> list[Sink]:
@@ -193,13 +210,23 @@ def token_price(target: Target) -> TokenPrice:
     )
 
 
-def _health(config: Config, store: Store, budget: Budget, findings: Findings) -> HealthCollector:
+def _health(
+    config: Config, store: Store, budget: Budget, findings: Findings, self_tester: SelfTester
+) -> HealthCollector:
+    def blind() -> Blindness:
+        last = self_tester.last
+        if last is None:
+            return Blindness()
+        return Blindness(checks=frozenset(b.check for b in last.blind), tried_at=last.at)
+
     return HealthCollector(
         env=config.environment,
         targets=tuple(target.name for target in config.targets),
         writer=store.writer.stats,
         budgets=budget.remaining,
         findings=findings.list_open,
+        checks=tuple(check.code for check in CHECKS),
+        blind=blind,
     )
 
 

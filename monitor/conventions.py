@@ -220,6 +220,16 @@ FINDINGS_OPEN = _gauge(
     "Findings that are neither resolved nor dismissed, by worst class and state.",
     *(*_TARGET, _L.CLASS, _L.STATE),
 )
+CHECK_BLIND = _gauge(
+    "check_blind",
+    "1 while a check misjudges what it was given with the right answer known: trust it no more.",
+    *(_L.ENV, _L.SIGNAL),
+)
+SELF_TEST_TIME = _gauge(
+    "self_test_timestamp_seconds",
+    "When every check was last tried, in seconds since 1970; 0 before the first time.",
+    _L.ENV,
+)
 SCHEDULE_LAG = _gauge(
     "schedule_lag_seconds",
     "How much later than planned the last trial of a target began.",
@@ -286,6 +296,8 @@ METRICS: tuple[Metric, ...] = (
     BUDGET_REMAINING,
     BUDGET_EXHAUSTED,
     FINDINGS_OPEN,
+    CHECK_BLIND,
+    SELF_TEST_TIME,
     SCHEDULE_LAG,
     SCHEDULE_INTERVAL,
     MISSED_RUNS,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
+from random import Random
 
-from monitor.checks.base import Check, Needs, failed, passed, skipped
+from monitor.checks.base import Check, Needs, Specimen, failed, passed, skipped
 from monitor.checks.needle import (
     front_lost,
     lost_places,
     recalls_short_prompts,
     shows_part,
 )
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Expectation, Failure, FailureKind, Needle, Signal, Trial
 
 CODE = "BOUNDARY"
 # A size whose error is a larger share of it was assumed, not measured.
@@ -143,4 +146,23 @@ def _place(exchange: Exchange) -> str:
     return f"({size} ± {error} of {expectation.limit_tokens} tokens)"
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    over = Expectation(
+        nonce=scene.mint(),
+        needles=tuple(Needle(place=place, text=scene.mint()) for place in ("head", "tail")),
+        boundary="over",
+        limit_tokens=4096,
+        limit_source="v1_models.max_model_len",
+        size_tokens=4160,
+    )
+    refused = Failure(kind=FailureKind.REFUSED, detail="too long", code=400)
+    stranger = "The harbour was busy that morning, and the boats came in late."
+    return [
+        scene.specimen(an_exchange(stranger, expects=over), fails="replaced"),
+        scene.specimen(an_exchange(over.needles[1].text, expects=over), fails="truncated"),
+        scene.specimen(replace(an_exchange("", expects=over), response=None, failure=refused)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING, specimens=_specimens)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 from monitor.checks.base import (
     Check,
     Needs,
+    Specimen,
     could_not_judge,
     failed,
     meant_to_be_cut,
@@ -14,6 +16,7 @@ from monitor.checks.base import (
     passed,
     skipped,
 )
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -48,4 +51,12 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     return [failed(CODE, exchange, "empty", f"an empty answer on a 200 ({tokens} tokens reported)")]
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    return [
+        scene.specimen(an_exchange(" " * rng.randint(0, 3)), fails="empty"),
+        scene.specimen(an_exchange(f"{rng.randint(1, 99)}")),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING, specimens=_specimens)

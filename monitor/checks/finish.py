@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
+from random import Random
 
-from monitor.checks.base import Check, failed, meant_to_be_cut, passed
+from monitor.checks.base import Check, Specimen, failed, meant_to_be_cut, passed
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.checks.struct import is_json
 from monitor.history import History
-from monitor.model import Exchange, Response, Signal, Trial
+from monitor.model import Exchange, Response, Signal, Trial, Usage
 
 CODE = "FINISH"
 # "length" with fewer tokens than this share of what was allowed did not end for length.
@@ -69,4 +71,15 @@ def _cut_call(response: Response, most: int) -> bool:
     return not is_json(response.tool_calls[-1].arguments)
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    usage = Usage(input_tokens=20, output_tokens=rng.randint(1, 9))
+    early = {"finish_reason": "length", "usage": usage}
+    return [
+        scene.specimen(an_exchange("Paris is", response=early), fails="length_too_early"),
+        scene.specimen(an_exchange("Paris.", response={"finish_reason": None}), fails="missing"),
+        scene.specimen(an_exchange("Paris.", response={"usage": usage})),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

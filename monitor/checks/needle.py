@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 from monitor.canaries import Echo, echo
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Expectation, Needle, Signal, Trial
 
 CODE = "NEEDLE"
 
@@ -77,4 +79,16 @@ def lost_places(exchange: Exchange) -> list[str]:
     ]
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    codes = {place: scene.mint() for place in ("head", "middle", "tail")}
+    expects = Expectation(needles=tuple(Needle(place=p, text=c) for p, c in codes.items()))
+    everything = " ".join(codes.values())
+    return [
+        scene.specimen(an_exchange(codes["tail"], expects=expects), fails="front_lost"),
+        scene.specimen(an_exchange("I do not know.", expects=expects), fails="lost"),
+        scene.specimen(an_exchange(everything, expects=expects)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

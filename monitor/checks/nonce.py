@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 from monitor.canaries import Echo, echo
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Expectation, Signal, Trial
 
 CODE = "NONCE"
 
@@ -26,4 +28,14 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
             return [failed(CODE, exchange, "absent", "the code did not come back")]
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    nonce, other = scene.mint(), scene.mint("tenant-b")
+    expects = Expectation(nonce=nonce)
+    return [
+        scene.specimen(an_exchange(f"It is {other}.", expects=expects), fails="absent"),
+        scene.specimen(an_exchange(f"The code is {nonce}.", expects=expects)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from random import Random
 
 from monitor.canaries import Echo, echo, is_code
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import SAID_CHARACTERS, Exchange, Fact, Response, Signal, Trial
+from monitor.model import (
+    SAID_CHARACTERS,
+    Exchange,
+    Expectation,
+    Fact,
+    Response,
+    Signal,
+    Trial,
+)
 from monitor.prompts import stands_in
 
 CODE = "ONTOPIC"
@@ -91,4 +101,19 @@ def holds(text: str, fact: Fact) -> bool:
     )
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    one, two = (
+        Expectation(answers=(Fact(name="the code", any_of=(scene.mint(),)),), answer_bits=64.0)
+        for _ in range(2)
+    )
+    says = {each: f"It is {each.answers[0].any_of[0]}." for each in (one, two)}
+    first = an_exchange(says[one], expects=one)
+    return [
+        scene.specimen(first, an_exchange(says[one], expects=two), fails="other_member"),
+        scene.specimen(first, an_exchange("It is unknown.", expects=two), fails="wrong"),
+        scene.specimen(first, an_exchange(says[two], expects=two)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

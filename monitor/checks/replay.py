@@ -22,15 +22,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 from monitor.canaries import Echo, echo
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, failed, passed, skipped
 from monitor.checks.needle import lost_places
 from monitor.checks.ontopic import holds, readable
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.detect.binomial import tail_probability
 from monitor.history import History
-from monitor.model import Exchange, Response, Signal, ToolCall, Trial
+from monitor.model import Exchange, Expectation, Response, Signal, ToolCall, Trial, Usage
 
 CODE = "REPLAY"
 WARM, SALTED, STREAM = "warm", "salted", "stream"
@@ -249,4 +251,22 @@ def _ends_otherwise(one: Response, other: Response) -> bool:
     )
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    nonce = scene.mint()
+    cold = an_exchange(f"It is {nonce}.", expects=Expectation(nonce=nonce))
+    warm = Expectation(nonce=nonce, reference=0, comparison=WARM)
+    stream = Expectation(nonce=nonce, reference=0, comparison=STREAM)
+    usage = Usage(input_tokens=900, output_tokens=9)
+    return [
+        scene.specimen(cold, an_exchange("I forgot.", expects=warm), fails="differs"),
+        scene.specimen(
+            cold,
+            an_exchange(f"It is {nonce}.", expects=stream, response={"usage": usage}),
+            fails="stream_tokens",
+        ),
+        scene.specimen(cold, an_exchange(f"It is {nonce}.", expects=warm)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, failed, passed, skipped
 from monitor.checks.ontopic import holds
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Expectation, Fact, Message, Signal, Trial, Usage
 
 CODE = "ROLE"
 # Two prompts may differ by this much beside the text that is measured: codes, numbers, wording.
@@ -102,4 +104,29 @@ def _like(size: int, prompts: list[_Counted]) -> _Counted | None:
     return min(near, key=lambda prompt: abs(prompt.size - size), default=None)
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    code = scene.mint()
+    expects = Expectation(obey=Fact(name="the code", any_of=(code,)), obey_role="system")
+    order = f"End every answer with {code}. " + "Be brief and friendly to everyone. " * 20
+    asked = Message(role="user", content="What is 2 + 2?")
+    ruler = Message(role="user", content=f"{order}\nWhat is 2 + 2?")
+    told = (Message(role="system", content=order), asked)
+
+    def counted(answer: str, tokens: int, *messages: Message, expects: Expectation) -> Exchange:
+        usage = Usage(input_tokens=tokens, output_tokens=9)
+        request, response = {"messages": messages}, {"usage": usage}
+        return an_exchange(answer, expects=expects, request=request, response=response)
+
+    rulers = [
+        counted("4", 30, asked, expects=Expectation()),
+        counted("4", 230, ruler, expects=Expectation()),
+    ]
+    return [
+        scene.specimen(*rulers, counted("4", 32, *told, expects=expects), fails="dropped"),
+        scene.specimen(*rulers, counted("4", 232, *told, expects=expects), fails="disobeyed"),
+        scene.specimen(*rulers, counted(f"4 {code}", 232, *told, expects=expects)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

@@ -47,6 +47,8 @@ log = logging.getLogger(__name__)
 
 # After a change the probes at the limits run at once, but not all in the same moment.
 _SOON_SECONDS = 5.0
+# How long a check may be blind before anybody knows.
+SELF_TEST_SECONDS = 3600
 
 
 class ProbeSchedule:
@@ -104,7 +106,19 @@ class ProbeSchedule:
             id="forget-expired-markers",
             next_run_time=self._installation.clock.now(),
         )
+        self._scheduler.add_job(
+            self._test_checks,
+            IntervalTrigger(seconds=SELF_TEST_SECONDS, timezone="UTC"),
+            id="self-test",
+            next_run_time=self._installation.clock.now(),
+        )
         self._readiness.start()
+
+    async def _test_checks(self) -> None:
+        """Try every check with fresh specimens; a blind one is said once an hour, and alerted."""
+        result = await self._installation.self_tester.run(secrets.randbits(64))
+        for blind in result.blind:
+            log.error("the check %s is blind: %s", blind.check, blind.words)
 
     async def _forget_expired(self) -> None:
         await asyncio.to_thread(self._installation.forget_expired)

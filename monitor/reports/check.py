@@ -220,7 +220,10 @@ class TargetReport(Record):
 
 
 class CheckReport(Record):
-    """The whole result. ``exit_code``, see ``exit_code_of``, is that of the command."""
+    """The whole result. ``exit_code``, see ``exit_code_of``, is that of the command.
+
+    ``blind`` names checks that misjudged a specimen: what they did not find is not known.
+    """
 
     schema_version: str = SCHEMA_VERSION
     davylamp_version: str
@@ -231,4 +234,5 @@ class CheckReport(Record):
     started_at: datetime
     finished_at: datetime
     exit_code: int
+    blind: list[str] = []
     targets: list[TargetReport]

@@ -30,6 +30,7 @@ def render(report: CheckReport) -> list[str]:
     for target in targets:
         lines.extend(render_target(target))
         lines.append("")
+    lines.extend(_line("BLIND", words) for words in report.blind)
     verdict = {0: "good", 1: "bad", 3: "could not tell"}.get(report.exit_code, "unknown")
     lines.append(f"{verdict.upper()} (exit {report.exit_code})")
     return [printable(line) for line in lines]

@@ -2,8 +2,16 @@
 
 from monitor.sinks.base import Sink
 from monitor.sinks.clickhouse import ClickHouseSink
-from monitor.sinks.health import HealthCollector
+from monitor.sinks.health import Blindness, HealthCollector
 from monitor.sinks.log import LogSink
 from monitor.sinks.prometheus import PrometheusSink, Stream
 
-__all__ = ["ClickHouseSink", "HealthCollector", "LogSink", "PrometheusSink", "Sink", "Stream"]
+__all__ = [
+    "Blindness",
+    "ClickHouseSink",
+    "HealthCollector",
+    "LogSink",
+    "PrometheusSink",
+    "Sink",
+    "Stream",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
@@ -17,10 +18,19 @@ from monitor.store import WriterStats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Blindness:
+    """Which checks misjudged a specimen, and when that was last tried; never if ``None``."""
+
+    checks: frozenset[str] = frozenset()
+    tried_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HealthCollector:
     """A collector to register: asks ``writer``, ``budgets`` and ``findings`` at every scrape.
 
-    Findings are 0, not absent, for every class and state of ``targets``.
+    Findings are 0, not absent, for every class and state of ``targets``, and so is the blindness
+    of every check.
     """
 
     env: str
@@ -28,6 +38,8 @@ class HealthCollector:
     writer: Callable[[], WriterStats]
     budgets: Callable[[], Iterable[Remaining]]
     findings: Callable[[], Iterable[Finding]]
+    checks: tuple[str, ...]
+    blind: Callable[[], Blindness]
 
     def collect(self) -> Iterator[Metric]:
         """Return the families as they stand now."""
@@ -40,6 +52,16 @@ class HealthCollector:
         yield remaining
         yield exhausted
         yield self._findings()
+        yield from self._blindness()
+
+    def _blindness(self) -> Iterator[Metric]:
+        found, family = self.blind(), _gauge(names.CHECK_BLIND)
+        for check in self.checks:
+            family.add_metric((self.env, check), float(check in found.checks))
+        yield family
+        tried = _gauge(names.SELF_TEST_TIME)
+        tried.add_metric((self.env,), found.tried_at.timestamp() if found.tried_at else 0.0)
+        yield tried
 
     def _writer(self) -> Iterator[Metric]:
         stats = self.writer()

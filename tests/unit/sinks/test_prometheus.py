@@ -20,7 +20,7 @@ from monitor.conventions import (
 )
 from monitor.findings import Findings
 from monitor.model import Outcome, VerdictClass
-from monitor.sinks import HealthCollector, PrometheusSink, Stream
+from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream
 from monitor.store import WriterStats
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
 from tests.unit.test_findings import MemoryFindings
@@ -177,6 +177,8 @@ def health() -> HealthCollector:
         ),
         budgets=lambda: [Remaining(target="glm", kind="ordinary", tokens=25, ratio=0.25)],
         findings=findings.list_open,
+        checks=("FOREIGN", "FACT"),
+        blind=lambda: Blindness(checks=frozenset({"FACT"}), tried_at=NOW),
     )
 
 
@@ -188,6 +190,9 @@ def test_the_monitor_shows_its_own_state() -> None:
     assert total(samples, "writer_rows_total") == 7
     assert total(samples, "writer_failed_inserts_total") == 1
     assert total(samples, "writer_dropped_rows_total", reason="queue_full") == 2
+    assert total(samples, "check_blind", signal="FOREIGN") == 0
+    assert total(samples, "check_blind", signal="FACT") == 1
+    assert total(samples, "self_test_timestamp_seconds") == NOW.timestamp()
     assert total(samples, "writer_dropped_rows_total", reason="unwritable") == 0
     assert total(samples, "probe_budget_remaining_ratio", budget="ordinary") == 0.25
     assert total(samples, "findings_open", state="confirmed", **{"class": "LEAK"}) == 1
