@@ -16,16 +16,17 @@ from monitor.checks import CHECKS
 from monitor.clock import Clock
 from monitor.config import Config, Target, load_config, resolve_secret, validate_section
 from monitor.engines import ENGINES
-from monitor.engines.base import Discovery, Manner
+from monitor.engines.base import Manner
 from monitor.errors import UsageError
 from monitor.findings import Findings, StoredFindings
 from monitor.history import JudgeSettings
 from monitor.http import HttpClient, origin_of
+from monitor.limits import configured_limits
 from monitor.passes import PassRunner
 from monitor.pipeline import LiveTarget, Pipeline
 from monitor.planning import ProbeChoice, plan_pass, profile_choices
 from monitor.probes import PROBES
-from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView, TokenLimit
+from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
 from monitor.scorers import check_extras, scorer_of
 from monitor.selftest import SelfTester
@@ -39,9 +40,6 @@ from monitor.sinks import (
     Stream,
 )
 from monitor.store import Store, open_store
-
-# Limits this close are one limit: engines keep a few tokens for themselves (SGLang six).
-SAME_LIMIT_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,33 +369,3 @@ def target_view(target: Target, golden: Mapping[str, GoldenPrompt]) -> TargetVie
         gentle=target.gentle,
         golden=tuple(golden.values()),
     )
-
-
-def configured_limits(target: Target) -> tuple[TokenLimit, ...]:
-    """Return the limit that the configuration itself declares."""
-    if target.context_tokens is None:
-        return ()
-    return (TokenLimit(tokens=target.context_tokens, source="config"),)
-
-
-def merged_limits(
-    declared: tuple[TokenLimit, ...], discovery: Discovery, model: str
-) -> tuple[TokenLimit, ...]:
-    """Return declared and discovered limits, near ones once; the target's own word comes first."""
-    served = [found for found in discovery.models if found.id == model]
-    if not served and len(discovery.models) == 1:
-        # Servers of one model answer to any name.
-        served = list(discovery.models)
-    discovered = [
-        TokenLimit(tokens=limit.tokens, source=limit.source)
-        for found in served
-        for limit in found.limits
-        if limit.tokens > SAME_LIMIT_TOKENS
-    ]
-    merged: list[TokenLimit] = []
-    for limit in sorted(
-        [*discovered, *declared], key=lambda each: (not each.advertised, -each.tokens)
-    ):
-        if all(abs(limit.tokens - kept.tokens) > SAME_LIMIT_TOKENS for kept in merged):
-            merged.append(limit)
-    return tuple(sorted(merged, key=lambda each: each.tokens))

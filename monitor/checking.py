@@ -14,7 +14,6 @@ from monitor.app import (
     Installation,
     choices_of,
     initialise_series,
-    merged_limits,
     selected,
 )
 from monitor.checks import CHECKS_VERSION
@@ -22,6 +21,7 @@ from monitor.config import Target
 from monitor.config.proofs import impossible_proofs
 from monitor.engines.base import Discovery
 from monitor.errors import UsageError
+from monitor.limits import merged_limits
 from monitor.model import VerdictClass
 from monitor.passes import Done, PassResult
 from monitor.pipeline import LiveTarget

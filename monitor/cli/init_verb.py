@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from monitor.app import configured_limits, merged_limits
 from monitor.cli.config_commands import DayEstimate
 from monitor.cli.config_verb import tell
 from monitor.cli.estimate import day_estimate
@@ -20,6 +19,7 @@ from monitor.config import Config, Target
 from monitor.engines import ENGINES, engine_at
 from monitor.engines.base import Discovery
 from monitor.http import HttpClient, origin_of
+from monitor.limits import configured_limits, merged_limits
 from monitor.probes import PROBES
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

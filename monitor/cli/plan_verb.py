@@ -14,7 +14,6 @@ from monitor.app import (
     choices_of,
     golden_prompts,
     live_target,
-    merged_limits,
     read_config,
     selected,
     target_view,
@@ -24,6 +23,7 @@ from monitor.cli.plan_words import ASSUMPTIONS, PlannedTarget, plan_data, plan_l
 from monitor.clock import SystemClock
 from monitor.config import Config, Target
 from monitor.daemon.dayplan import day_plan
+from monitor.limits import merged_limits
 from monitor.planning import profile_choices
 from monitor.probes.base import TargetView
 from monitor.prompts import GoldenPrompt

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from monitor.app import merged_limits
 from monitor.clock import SystemClock
 from monitor.conventions import NotProbed as Code
 from monitor.engines.base import DiscoveredModel, Discovery, Limit
 from monitor.engines.scripted import ScriptedEngine, answered
 from monitor.errors import UsageError
+from monitor.limits import merged_limits
 from monitor.model import Failure, FailureKind, Outcome, Response, Trial, Usage, Verdict
 from monitor.passes import Done, PassRunner, charge
 from monitor.pipeline import LiveTarget, Pipeline
