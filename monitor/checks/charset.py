@@ -6,8 +6,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from random import Random
 
-from monitor.checks.base import Check, Needs, failed, passed, skipped
+from monitor.checks.base import Check, Needs, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -89,4 +91,15 @@ def _is_damaged(letter: str) -> bool:
     return letter == "\ufffd" or unicodedata.category(letter) == "Co"
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    salad = ["สวัสดี", "привет", "안녕하세요", "გამარჯობა", "नमस्ते"]
+    rng.shuffle(salad)
+    return [
+        scene.specimen(an_exchange(f"Paris {' '.join(salad)}"), fails="many_scripts"),
+        scene.specimen(an_exchange("Paris" + "\ufffd" * rng.randint(9, 30)), fails="damaged"),
+        scene.specimen(an_exchange("It is Paris, the city of light.")),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=_specimens)

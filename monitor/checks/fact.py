@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
-from monitor.checks.base import Check, could_not_judge, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, could_not_judge, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
-from monitor.prompts import missing_facts
+from monitor.model import Exchange, Expectation, Signal, Trial
+from monitor.prompts import AnyOf, GoldenPrompt, missing_facts
 
 CODE = "FACT"
 
@@ -26,4 +28,24 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     return [passed(CODE, exchange, "every key fact is there")]
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    wanted = f"locker {rng.randint(1000, 9999)}"
+    prompt = GoldenPrompt(
+        suite="specimen",
+        id="locker",
+        language="en",
+        prompt="Where is the parcel?",
+        expectations=(AnyOf(strings=(wanted,)),),
+        max_output_tokens=32,
+    )
+    expects, golden = Expectation(golden=prompt.name), {prompt.name: prompt}
+    return [
+        scene.specimen(
+            an_exchange("It was not found.", expects=expects), fails="missing", golden=golden
+        ),
+        scene.specimen(an_exchange(f"It is {wanted}.", expects=expects), golden=golden),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

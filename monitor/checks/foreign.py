@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 from monitor.canaries import LEAK_BITS, Match, PartialEvidence, accumulate, scan_answer
-from monitor.checks.base import Check, Needs, failed, passed
+from monitor.checks.base import Check, Needs, Specimen, failed, passed
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, owner_key, stratum_key
 from monitor.model import Exchange, Owner, Signal, Trial
 
@@ -113,4 +115,14 @@ def _seen_before(owner: Owner, trial: Trial, history: History) -> bool:
     return any(seen.stale_from == owner.stratum_key for seen in history.earlier)
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    donors, own = scene.mint("tenant-b", trial="earlier"), scene.mint(trial="earlier")
+    return [
+        scene.specimen(an_exchange(f"It is {donors}."), fails="other_tenant"),
+        scene.specimen(an_exchange(f"It is {own}."), fails="same_tenant"),
+        scene.specimen(an_exchange(f"It is {donors}.", prompt=f"Which code? {donors}")),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=_specimens)

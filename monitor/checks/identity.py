@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
 
-from monitor.checks.base import Check, Needs, failed, passed, skipped
-from monitor.history import History
+from monitor.checks.base import Check, Needs, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, a_trial, an_exchange
+from monitor.history import History, observe
 from monitor.model import Exchange, Signal, Trial
 
 CODE = "IDENTITY"
@@ -65,4 +68,18 @@ def _family(name: str) -> frozenset[str]:
     return frozenset(_LETTERS.findall(name.casefold())) - _COMMON
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    right = an_exchange("Paris.")
+    past = [
+        replace(observe(a_trial(right), right), model="specimen-7b") for _ in range(SETTLED_ALONE)
+    ]
+    other = an_exchange("Paris.", response={"model": "stranger-70b"})
+    same = an_exchange("Paris.", response={"model": "specimen-7b"})
+    return [
+        scene.specimen(other, fails="other_model", earlier=tuple(past)),
+        scene.specimen(same, earlier=tuple(past)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=_specimens)

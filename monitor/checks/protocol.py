@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
 from typing import TypeGuard
 
-from monitor.checks.base import Check, Needs, failed, passed, skipped
+from monitor.checks.base import Check, Needs, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, prompt_digest
-from monitor.model import Exchange, Failure, FailureKind, Signal, Trial
+from monitor.model import Exchange, Failure, FailureKind, Message, Signal, Trial
 
 CODE = "PROTOCOL"
 HTTP_OK = 200
@@ -68,4 +71,18 @@ def _tells_apart(response_id: str) -> bool:
     return mixed >= LEAST_MIXED or digits >= LEAST_DIGITS
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    one = an_exchange("Paris.", response={"response_id": rng.randbytes(12).hex()})
+    other = replace(one, request=replace(one.request, max_output_tokens=65))
+    asked = Message(role="user", content="What is the capital of Italy?")
+    twice = replace(one, request=replace(one.request, messages=(asked,)))
+    faulty = an_exchange("Paris.", response={"protocol_faults": ("choices_missing",)})
+    return [
+        scene.specimen(one, twice, fails="response_id_reused"),
+        scene.specimen(faulty, fails="faults"),
+        scene.specimen(one, other),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING, specimens=_specimens)

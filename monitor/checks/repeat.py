@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
-from monitor.checks.base import Check, Needs, failed, passed
+from monitor.checks.base import Check, Needs, Specimen, failed, passed
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -52,4 +54,13 @@ def tail_loop(text: str) -> int:
     return longest
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    loop = f"the {rng.randint(10, 99)} boats came in and "
+    return [
+        scene.specimen(an_exchange("It is Paris, since " + loop * 12), fails="tail_loop"),
+        scene.specimen(an_exchange(f"It is Paris: {loop}the harbour was full.")),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=_specimens)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
-from monitor.checks.base import Check, Needs, failed, passed
+from monitor.checks.base import Check, Needs, Specimen, failed, passed
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Signal, Trial
 
@@ -57,4 +59,14 @@ def _opens_cut_call(match: re.Match[str], exchange: Exchange) -> bool:
     return match.start() < len(response.text) and bool(_CALL_OPENING.search(match.group()))
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    token = rng.choice(["<|im_end|>", "<|channel|>", "[/INST]", "</s>"])
+    return [
+        scene.specimen(an_exchange(f"It is Paris.{token}"), fails="control_token"),
+        scene.specimen(an_exchange("It is Paris.\x1b[2J"), fails="control_character"),
+        scene.specimen(an_exchange("It is Paris, and 2 < 3 | 4 > 1.")),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=_specimens)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import SAID_CHARACTERS, Exchange, Response, Signal, ToolCall, Trial
+from monitor.model import SAID_CHARACTERS, Exchange, Response, Signal, Tool, ToolCall, Trial
 
 CODE = "STRUCT"
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -131,4 +133,24 @@ def _object_fits(value: Mapping[str, object], schema: Mapping[str, Any]) -> bool
     return all(fits(value[name], inner) for name, inner in properties.items() if name in value)
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    number = rng.randint(1, 999)
+    schema = '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
+    tool = Tool(name="count", description="Count.", parameters=schema)
+
+    def called(name: str, arguments: str) -> Exchange:
+        calls = (ToolCall(name=name, arguments=arguments),)
+        said = {"tool_calls": calls, "finish_reason": "tool_calls"}
+        return an_exchange("", request={"tools": (tool,)}, response=said)
+
+    good = f'{{"n": {number}}}'
+    return [
+        scene.specimen(called("count", good[:-1]), fails="arguments_not_json"),
+        scene.specimen(called("county", good), fails="not_offered"),
+        scene.specimen(called("count", f'{{"m": {number}}}'), fails="arguments_misfit"),
+        scene.specimen(called("count", good)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

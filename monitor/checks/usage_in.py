@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
-from monitor.checks.base import Check, Needs, failed, only_reasoned, passed, skipped
+from monitor.checks.base import Check, Needs, Specimen, failed, only_reasoned, passed, skipped
 from monitor.checks.ontopic import holds
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, Observation, message_bytes, observe
-from monitor.model import Exchange, Request, Signal, Trial
+from monitor.model import Exchange, Request, Signal, Trial, Usage
 
 CODE = "USAGE_IN"
 # No tokenizer in use packs more UTF-8 bytes into a token than this over prompts like ours: English
@@ -175,4 +177,19 @@ def _forgets(exchange: Exchange) -> bool:
     return any(not holds(text, fact) for fact in exchange.expectation.answers)
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    prompt = "The harbour was busy that morning. " * rng.randint(100, 200)
+
+    def counted(tokens: int) -> Exchange:
+        usage = Usage(input_tokens=tokens, output_tokens=9)
+        return an_exchange("It was.", prompt=prompt, response={"usage": usage})
+
+    return [
+        scene.specimen(counted(1), fails="placeholder"),
+        scene.specimen(counted(len(prompt) // 40), fails="short"),
+        scene.specimen(counted(len(prompt) // 4)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, needs=Needs.NOTHING, specimens=_specimens)

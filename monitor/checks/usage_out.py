@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
-from monitor.checks.base import Check, failed, passed, skipped
+from monitor.checks.base import Check, Specimen, failed, passed, skipped
+from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Response, Signal, Trial
+from monitor.model import Exchange, Response, Signal, Trial, Usage
 
 CODE = "USAGE_OUT"
 # Engines count the stop token, and some the template's first: a few tokens over are no fault.
@@ -39,4 +41,18 @@ def _fault(response: Response, tokens: int, most: int) -> tuple[str, str] | None
     return None
 
 
-CHECK = Check(code=CODE, judge=judge)
+def _specimens(rng: Random) -> Sequence[Specimen]:
+    scene = Scene(rng)
+    text = "The harbour was busy that morning. " * rng.randint(10, 20)
+
+    def counted(tokens: int) -> Exchange:
+        return an_exchange(text, response={"usage": Usage(input_tokens=20, output_tokens=tokens)})
+
+    return [
+        scene.specimen(counted(0), fails="zero_with_text"),
+        scene.specimen(counted(1000), fails="over_maximum"),
+        scene.specimen(counted(60)),
+    ]
+
+
+CHECK = Check(code=CODE, judge=judge, specimens=_specimens)
