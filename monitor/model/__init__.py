@@ -5,12 +5,16 @@ The words are those of ``docs/glossary.md``.
 """
 
 from monitor.model.measure import (
+    DEFAULT_TOLERANCE,
     Calibration,
+    CalibrationState,
+    CalibrationStatus,
     Entity,
     FirstTokens,
     GroupBaseline,
     Measurement,
     PromptBaseline,
+    ToleranceSource,
 )
 from monitor.model.trial import (
     Exchange,
@@ -47,8 +51,11 @@ from monitor.model.wire import (
 )
 
 __all__ = [
+    "DEFAULT_TOLERANCE",
     "SAID_CHARACTERS",
     "Calibration",
+    "CalibrationState",
+    "CalibrationStatus",
     "Entity",
     "Exchange",
     "ExchangeVerdict",
@@ -74,6 +81,7 @@ __all__ = [
     "Status",
     "Timing",
     "TokenLogprob",
+    "ToleranceSource",
     "Tool",
     "ToolCall",
     "Trial",

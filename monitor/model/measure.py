@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
+
+# The share of tolerated failures a target may have if neither its configuration nor a calibration
+# says another.
+DEFAULT_TOLERANCE = 0.10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +64,16 @@ class PromptBaseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupBaseline:
-    """How often a healthy target failed a tolerated check, in one group that tolerance judges."""
+    """How often a healthy target failed a tolerated check, in one group of one probe's answers.
 
+    ``group`` is empty for all answers of the probe. ``tolerance`` is what such answers are held to.
+    """
+
+    probe: str
     group: str
     judged: int
     failed: int
+    tolerance: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +89,12 @@ class Calibration:
     """A signed record of a healthy target: what later answers are held against.
 
     ``subject`` is a digest of everything the answers depend on (model, engine, prompts, checks,
-    instruments); under another subject the calibration is stale and not used. ``scripts`` are
-    those its answers use without being asked to, ``names_per_answer`` how many names and places
-    an answer holds that nobody gave it. ``signature`` is an HMAC under the installation key.
+    instruments); under another subject the calibration is stale and not used. ``parts`` are the
+    digests of what it is made of, by name. ``tolerance`` is that of all its answers together: an
+    upper bound at ``confidence`` plus the ``margin``. ``missed_at_most`` is the upper bound of what
+    it misses of all golden prompts, quarantined ones included. ``scripts`` are those its answers
+    use without being asked to, ``names_per_answer`` how many names and places an answer holds that
+    nobody gave it. ``signature`` is an HMAC under the installation key.
     """
 
     id: str
@@ -93,6 +106,10 @@ class Calibration:
     subject: str
     checks_version: str
     tolerance: float
+    missed_at_most: float = 0.0
+    confidence: float = 0.95
+    margin: float = 0.0
+    parts: tuple[tuple[str, str], ...] = ()
     prompts: tuple[PromptBaseline, ...] = ()
     groups: tuple[GroupBaseline, ...] = ()
     first_tokens: tuple[FirstTokens, ...] = ()
@@ -105,3 +122,55 @@ class Calibration:
         """Return the baseline of a golden prompt of exactly this version, if there is one."""
         found = (p for p in self.prompts if (p.name, p.version) == (name, version))
         return next(found, None)
+
+    @property
+    def quarantined(self) -> tuple[PromptBaseline, ...]:
+        """The golden prompts this target does not master."""
+        return tuple(prompt for prompt in self.prompts if prompt.quarantined)
+
+    def tolerance_of(self, probe: str, group: str = "") -> float:
+        """Return the tolerance of one group of a probe's answers.
+
+        One that was not recorded is held to its probe's; a probe that was not recorded to the
+        default, or to that of all answers where that is larger.
+        """
+        found = {(each.probe, each.group): each.tolerance for each in self.groups}
+        whole = max(DEFAULT_TOLERANCE, self.tolerance)
+        return found.get((probe, group), found.get((probe, ""), whole))
+
+
+class CalibrationState(StrEnum):
+    """How the calibration of a target stands now."""
+
+    NONE = "none"
+    VALID = "valid"
+    STALE = "stale"
+    BROKEN = "broken"
+
+
+class ToleranceSource(StrEnum):
+    """Who says how many tolerated failures a target may have."""
+
+    DEFAULT = "default"
+    CONFIGURED = "configured"
+    CALIBRATED = "calibrated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationStatus:
+    """The calibration of a target as it stands: only a valid one is used.
+
+    ``newest`` is the record it is about: the valid one, or the stale one. ``changed`` names the
+    parts of the subject that changed since a stale one was made; ``broken`` are the ids of the
+    records whose signature does not hold.
+    """
+
+    state: CalibrationState = CalibrationState.NONE
+    newest: Calibration | None = None
+    changed: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+
+    @property
+    def valid(self) -> Calibration | None:
+        """The calibration to hold answers against, if there is one."""
+        return self.newest if self.state is CalibrationState.VALID else None
