@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import exp, lgamma, log, log1p
+from math import exp, lgamma, log, log1p, sqrt
 
 CONFIDENCE = 0.95
 EXCEEDED_LEVEL = 0.01
 _BISECTION_STEPS = 60
+_Z_95 = 1.959963984540054
 
 
 def tail_probability(failures: int, exchanges: int, rate: float) -> float:
@@ -60,3 +61,22 @@ def upper_bound(failures: int, exchanges: int, confidence: float = CONFIDENCE) -
         else:
             high = middle
     return high
+
+
+def wilson(successes: int, runs: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share; everything is possible if nothing was run.
+
+    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+    JASA 22 (1927). Raises ``ValueError`` for more successes than runs.
+    """
+    if not 0 <= successes <= runs:
+        msg = f"no such share: {successes} of {runs}"
+        raise ValueError(msg)
+    if runs == 0:
+        return 0.0, 1.0
+    share, square = successes / runs, _Z_95**2
+    middle = (share + square / (2 * runs)) / (1 + square / runs)
+    half = _Z_95 / (1 + square / runs) * sqrt(share * (1 - share) / runs + square / (4 * runs**2))
+    low = 0.0 if successes == 0 else max(0.0, middle - half)
+    high = 1.0 if successes == runs else min(1.0, middle + half)
+    return low, high

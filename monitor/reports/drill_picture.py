@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
+from monitor.detect.binomial import wilson
 from monitor.reports.drill import DrillReport, FaultReport, NullReport
-from monitor.reports.drill_statistics import wilson
 
 _LEFT, _SCALE, _RIGHT = 230, 480, 110
 _ROW, _BAR, _TOP, _BOTTOM = 22, 12, 56, 34

@@ -6,32 +6,12 @@ Pure functions of counts and rates; nothing here knows a fault.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, lgamma, log, log1p, sqrt
+from math import exp, lgamma, log, log1p
 
 from monitor.detect.binomial import exceeds
 
 # The level at which "fewer detections than the exchanges explain" is called a broken promise.
 FEWER_LEVEL = 0.01
-_Z_95 = 1.959963984540054
-
-
-def wilson(successes: int, runs: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share; everything is possible if nothing was run.
-
-    Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
-    JASA 22 (1927). Raises ``ValueError`` for more successes than runs.
-    """
-    if not 0 <= successes <= runs:
-        msg = f"no such share: {successes} of {runs}"
-        raise ValueError(msg)
-    if runs == 0:
-        return 0.0, 1.0
-    share, square = successes / runs, _Z_95**2
-    middle = (share + square / (2 * runs)) / (1 + square / runs)
-    half = _Z_95 / (1 + square / runs) * sqrt(share * (1 - share) / runs + square / (4 * runs**2))
-    low = 0.0 if successes == 0 else max(0.0, middle - half)
-    high = 1.0 if successes == runs else min(1.0, middle + half)
-    return low, high
 
 
 def allowed(rate: float, exchanges: int) -> float:

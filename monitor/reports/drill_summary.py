@@ -9,6 +9,7 @@ from datetime import datetime
 
 from monitor import __version__
 from monitor.checks import CHECKS_VERSION
+from monitor.detect.binomial import wilson
 from monitor.reports.drill import (
     DrillReport,
     FaultReport,
@@ -23,7 +24,6 @@ from monitor.reports.drill_statistics import (
     fewer_probability,
     median,
     power,
-    wilson,
 )
 
 GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3

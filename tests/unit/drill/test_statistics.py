@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.detect.binomial import exceeds
-from monitor.reports.drill_statistics import allowed, fewer_probability, median, power, wilson
+from monitor.detect.binomial import exceeds, wilson
+from monitor.reports.drill_statistics import allowed, fewer_probability, median, power
 
 CHANCES = st.lists(st.floats(0, 1), max_size=7)
 
