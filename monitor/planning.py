@@ -71,7 +71,7 @@ def profile_choices(profile: str, names: Collection[str] = ()) -> tuple[ProbeCho
     return tuple(
         ProbeChoice(name=name, params=probe.params.model_validate(probe.presets.get(profile, {})))
         for name, probe in PROBES.items()
-        if not names or name in names
+        if (name in names if names else profile not in probe.left_out_of)
     )
 
 

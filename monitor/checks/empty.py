@@ -39,6 +39,8 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [passed(CODE, exchange, "there is an answer")]
     if (response.finish_reason or "").casefold() in WITHHELD:
         return [skipped(CODE, exchange, "a filter withheld the answer, and it says so")]
+    if exchange.expectation.border_input:
+        return [skipped(CODE, exchange, "a border input may be answered with nothing")]
     if only_reasoned(response) and not meant_to_be_cut(exchange):
         return [could_not_judge(CODE, exchange, "reasoning used up the output tokens")]
     if (

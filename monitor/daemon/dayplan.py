@@ -6,6 +6,7 @@ trial is priced as if it were answered, so the day's budgets last the day whatev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -16,6 +17,7 @@ from monitor.config.effective import Caps
 from monitor.conventions import NotProbed as NotProbedCode
 from monitor.daemon.rates import DAY_SECONDS, Cell, allot, risk_prior
 from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass
+from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, Price, TargetView, TrialPlan
 
 # Some probes draw what a pass asks from more than it can hold: so many passes are looked at.
@@ -91,7 +93,7 @@ def day_plan(
     rates = allot(
         list(trials),
         {kind.value: tokens for kind, tokens in budgets.items()},
-        {choice.name: _most_a_day(config, target, choice.name) for choice in choices},
+        {choice.name: _most_a_day(config, target, choice) for choice in choices},
         reserve=0.0 if changed else config.schedule.reserve,
     )
     asked = [rate for rate in rates if rate.affordable]
@@ -126,10 +128,11 @@ def jitter_seconds(config: Config, target: Target, probe: str) -> float:
     return min(config.schedule.jitter_seconds, _interval(config, target, probe) / 4)
 
 
-def _most_a_day(config: Config, target: Target, probe: str) -> float:
-    """Return how often a probe may run if no two runs are nearer than its interval."""
-    mean = _interval(config, target, probe) + jitter_seconds(config, target, probe) / 2
-    return DAY_SECONDS / mean
+def _most_a_day(config: Config, target: Target, choice: ProbeChoice) -> float:
+    """Return how often a probe may run: no two runs nearer than its interval, none in vain."""
+    name, most = choice.name, PROBES[choice.name].most_a_day
+    mean = _interval(config, target, name) + jitter_seconds(config, target, name) / 2
+    return min(DAY_SECONDS / mean, math.inf if most is None else most(choice.params))
 
 
 def _interval(config: Config, target: Target, probe: str) -> float:

@@ -2,6 +2,7 @@
 
 from monitor.probes import (
     abort,
+    border,
     boundary,
     burst,
     canary,
@@ -20,6 +21,7 @@ PROBES: dict[str, Probe] = {
     for module in (
         golden,
         canary,
+        border,
         tenant,
         burst,
         prefix,

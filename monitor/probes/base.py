@@ -154,7 +154,11 @@ Runner = Callable[[TrialPlan, Session], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """A plug: how to plan and run one shape. Probes ``at_limits`` spend the boundary budget."""
+    """A plug: how to plan and run one shape. Probes ``at_limits`` spend the boundary budget.
+
+    It is ``left_out_of`` some profiles, unless it is named. ``most_a_day`` says, by its
+    parameters, after how many trials a day more would tell no more.
+    """
 
     name: str
     shape: str
@@ -163,6 +167,8 @@ class Probe:
     run: Runner
     at_limits: bool = False
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    left_out_of: frozenset[str] = frozenset()
+    most_a_day: Callable[[Any], float] | None = None
 
 
 def stratum(

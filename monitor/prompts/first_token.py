@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from monitor.model import Exchange
+
 # Tokens are rarely longer; a longer run of letters says no more than its beginning.
 MAX_CHARACTERS = 24
 _LOOKED_AT = 200
@@ -30,6 +32,20 @@ def first_token(text: str) -> str:
         len(seen),
     )
     return seen[: min(end, MAX_CHARACTERS)]
+
+
+def first_token_of(exchange: Exchange) -> str | None:
+    """Return what the answer to a border input begins with; ``None`` if that cannot be told.
+
+    It cannot be told of an answer that is not whole, or that hidden reasoning or a tool call
+    came instead of. An answer may end before it begins: then the token is empty.
+    """
+    response = exchange.response
+    if not exchange.expectation.border_input or response is None or not exchange.whole:
+        return None
+    token = first_token(response.text)
+    hidden = bool(response.reasoning_text.strip() or response.usage.reasoning_tokens)
+    return None if not token and (hidden or response.tool_calls) else token
 
 
 def _invisible(char: str) -> bool:

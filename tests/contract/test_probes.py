@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from monitor.canaries import scan_answer
+from monitor.checks.base import meant_to_be_cut
 from monitor.conventions import MAX_STRATA_PER_PROBE
 from monitor.history import History
 from monitor.model import Expectation, Outcome, Request, Verdict, VerdictClass
@@ -30,6 +31,8 @@ VIEW = TargetView(
 )
 ALL = list(PROBES.values())
 ASKED_AGAIN = ("warm", "salted", "stream")
+# Probes of which no answer is right or wrong.
+OPEN = ("border",)
 
 
 def planned(probe: Probe, view: TargetView = VIEW, profile: str = "standard") -> list[TrialPlan]:
@@ -72,7 +75,9 @@ def test_a_model_that_does_what_it_is_asked_is_good(probe: Probe) -> None:
         assert verdict.outcome is (Outcome.BAD if over else Outcome.GOOD), verdict.reason
 
 
-@pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
+@pytest.mark.parametrize(
+    "probe", [p for p in ALL if p.name not in OPEN], ids=lambda probe: probe.name
+)
 def test_an_answer_about_something_else_is_bad(probe: Probe) -> None:
     for plan in planned(probe):
         verdict = judged(probe, plan, lambda request, expectation: "Dear Sir, your parcel is late.")
@@ -86,7 +91,7 @@ def test_another_tenants_marker_in_any_answer_is_a_leak(probe: Probe) -> None:
         foreign = bench.mint("tenant-z", trial="trial-of-another")
 
         def leaking(request: Request, expectation: Expectation, foreign: str = foreign) -> str:
-            return f"{perfect(request, expectation)} {foreign}"
+            return f"{foreign} {perfect(request, expectation)}"
 
         session = FakeSession(bench=bench, plan=plan, target=VIEW, answer=leaking)
         asyncio.run(probe.run(plan, session))
@@ -102,9 +107,8 @@ def test_no_tenant_sends_a_marker_of_another(probe: Probe) -> None:
         asyncio.run(probe.run(plan, session))
         for exchange in session.exchanges:
             scan = scan_answer(exchange.request.text(), "", bench.registry)
-            assert {match.owner.tenant for match in scan.matches if match.owner} == {
-                exchange.tenant
-            }
+            owners = {match.owner.tenant for match in scan.matches if match.owner}
+            assert owners == (set() if probe.name in OPEN else {exchange.tenant})
 
 
 @pytest.mark.parametrize("probe", ALL, ids=lambda probe: probe.name)
@@ -122,7 +126,7 @@ def test_each_exchange_has_its_own_nonce_and_asks_once(probe: Probe) -> None:
         session = FakeSession(bench=Bench(), plan=plan, target=VIEW)
         asyncio.run(probe.run(plan, session))
         # What is cut on purpose is expected to hold nothing.
-        cut = [e for e in session.exchanges if e.expectation == Expectation()]
+        cut = [e for e in session.exchanges if meant_to_be_cut(e)]
         # What is asked again, to compare the answers, is asked with the same code.
         again = [e for e in session.exchanges if e.expectation.comparison in ASKED_AGAIN]
         nonces = [e.expectation.nonce for e in session.exchanges if e not in (*again, *cut)]
@@ -150,7 +154,7 @@ def test_with_one_tenant_and_no_limit_it_plans_or_says_why_not(probe: Probe) -> 
 
 def test_quick_asks_over_each_limit_with_a_donor_and_a_little_of_every_probe() -> None:
     plan = plan_pass(replace(VIEW, gentle=False), profile_choices("quick"), rng=Random(1))
-    assert {trial.probe for trial in plan.trials} == set(PROBES)
+    assert {trial.probe for trial in plan.trials} == set(PROBES) - set(OPEN)
     over = [t for t in plan.trials if t.stratum.startswith("over-4096/")]
     assert len(over) == 1
     assert over[0].arguments["donor"] != over[0].arguments["victim"]

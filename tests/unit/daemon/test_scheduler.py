@@ -102,7 +102,8 @@ def test_a_simulated_day_gives_each_stratum_its_share_and_its_floor(tmp_path: Pa
         runs = sum(asked.values())
         assert runs == pytest.approx(DAY_SECONDS / every, rel=0.02, abs=1)
         for stratum, rate in plan.rates(choice.name).items():
-            assert asked[stratum] == pytest.approx(rate, rel=0.03, abs=1.01)
+            # Less than a trial off its share, of runs that may be 2 % off theirs.
+            assert asked[stratum] == pytest.approx(rate, abs=1.01 + 0.02 * rate)
             assert asked[stratum] >= 1
     assert set(spent) == set(BudgetKind)
     for kind, tokens in spent.items():
