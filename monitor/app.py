@@ -28,6 +28,7 @@ from monitor.planning import ProbeChoice, plan_pass, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
+from monitor.scanning import Scanner, scanner_over
 from monitor.scorers import check_extras, scorer_of
 from monitor.selftest import SelfTester
 from monitor.sinks import (
@@ -62,6 +63,7 @@ class Installation:
     budget: Budget
     runner: PassRunner
     self_tester: SelfTester
+    scanner: Scanner
     targets: Mapping[str, LiveTarget]
     metrics: CollectorRegistry
     counters: PrometheusSink
@@ -133,6 +135,7 @@ def open_installation(
                 on_cost=counters.add_cost,
             ),
             self_tester=self_tester,
+            scanner=scanner_over(store, registry, findings, clock, scorer),
             targets=targets,
             metrics=metrics,
             counters=counters,
@@ -159,6 +162,11 @@ def _storage(
 ) -> tuple[Store, MarkerRegistry]:
     if opened is not None:
         return opened.store, opened.registry
+    return opened_storage(config, resources)
+
+
+def opened_storage(config: Config, resources: ExitStack) -> tuple[Store, MarkerRegistry]:
+    """Open an installation's store and know its markers again; ``resources`` close it."""
     store = resources.enter_context(_open_store(config))
     registry = MarkerRegistry(store.key)
     for entry in store.markers.load():

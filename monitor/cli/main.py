@@ -32,6 +32,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
     "findings": ("monitor.cli.findings_verb", "List, show and resolve findings."),
+    "scan": ("monitor.cli.scan_verb", "Judge answers that somebody reports."),
     "lab": ("monitor.cli.lab_verb", "A simulated serving cluster with real faults."),
     "demo": ("monitor.cli.demo_verb", "The incident and what Davylamp says of it, in a minute."),
     "drill": (

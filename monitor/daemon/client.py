@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
 import httpx
+from pydantic import TypeAdapter
 
 from monitor.checking import Selection
 from monitor.config import Config
@@ -19,10 +21,14 @@ from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UsageError
 from monitor.reports.check import CheckReport
 from monitor.reports.ladder import LadderReport
+from monitor.reports.scan import ScanReport
+from monitor.scanning import Reported
 from monitor.store import StoreOwner
 
 # A daemon at work gives a sign of life every second.
 ANSWER_SECONDS = 5.0
+
+_SCANNED = TypeAdapter(list[ScanReport])
 
 OnWords = Callable[[str, str, int, int], None]
 
@@ -137,6 +143,25 @@ class DaemonDesk:
         if "error" in said:
             raise UsageError(said["error"])
         return list(said["lines"])
+
+
+class DaemonScanDesk:
+    """Scans in the daemon that owns the store, and knows its markers."""
+
+    def __init__(self, config: Config, owner: StoreOwner) -> None:
+        self._config = config
+        self._owner = owner
+
+    async def scan(
+        self, reported: Sequence[Reported], target: str, source: str
+    ) -> list[ScanReport]:
+        """Return one report an answer, in order. Raises ``UsageError`` for an unknown target."""
+        answers = [asdict(each) for each in reported]
+        asked = {"target": target, "source": source, "answers": answers}
+        said = await asyncio.to_thread(
+            _streamed, self._config, self._owner, "scan", asked, lambda _: None
+        )
+        return _SCANNED.validate_python(said)
 
 
 def _report(lines: Iterator[str], on_step: Callable[[dict[str, Any]], None], what: str) -> object:

@@ -25,15 +25,18 @@ from monitor.conventions import ChangeKind
 from monitor.daemon.desk import StoreDesk
 from monitor.daemon.hosts import KnownHost, known_hosts
 from monitor.daemon.probing import ProbeNow, probe_now
+from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.errors import DavylampError
 from monitor.logs import crash_words
+from monitor.scanning import MOST_CHARACTERS, Reported
 
 log = logging.getLogger(__name__)
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Put = Callable[[Step | LadderStep], None]
 MAX_BODY_BYTES = 65_536
+MAX_SCAN_BYTES = 128_000_000
 # How often a check under way gives a sign of life; its caller waits five seconds for one.
 ALIVE_SECONDS = 1.0
 
@@ -73,6 +76,27 @@ class ProbeNowRequest(BaseModel):
     wait: bool = False
 
 
+class ReportedAnswer(BaseModel):
+    """One answer of ``POST /api/scan``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answer: str = Field(max_length=MOST_CHARACTERS)
+    prompt: str | None = Field(default=None, max_length=MOST_CHARACTERS)
+    tenant: str = Field(default="", max_length=200)
+    name: str = Field(default="", max_length=200)
+
+
+class ScanRequest(BaseModel):
+    """The body of ``POST /api/scan``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    source: str = Field(default="reported", min_length=1, max_length=200)
+    answers: tuple[ReportedAnswer, ...] = Field(max_length=64)
+
+
 class ResolveRequest(BaseModel):
     """The body of ``POST /api/findings/{id}/resolve``."""
 
@@ -94,6 +118,7 @@ def make_server(installation: Installation, schedule: ProbeSchedule, token: str)
             Route("/api/check", pages.check, methods=["POST"]),
             Route("/api/probe-now", pages.probe_now, methods=["POST"]),
             Route("/api/context", pages.context, methods=["POST"]),
+            Route("/api/scan", pages.scan, methods=["POST"]),
             Route("/api/trials/{trial}", pages.explain),
             Route("/api/findings", pages.findings),
             Route("/api/findings/{finding}", pages.finding),
@@ -112,6 +137,7 @@ class _Pages:
         self._climbing = asyncio.Lock()
         self._probing: dict[str, asyncio.Task[dict[str, object]]] = {}
         self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
+        self._scan_desk = StoreScanDesk(installation.config, installation.scanner)
 
     async def metrics(self, request: Request) -> Response:
         """Prometheus text."""
@@ -176,6 +202,13 @@ class _Pages:
         task.add_done_callback(ended)
         return True
 
+    async def scan(self, request: Request) -> Response:
+        """Judge answers that somebody reports; what is found opens findings."""
+        asked = await self._body(request, ScanRequest, most_bytes=MAX_SCAN_BYTES)
+        if isinstance(asked, Response):
+            return asked
+        return _streamed(lambda _put: self._scan(asked))
+
     async def explain(self, request: Request) -> Response:
         """Everything known of one trial."""
         trial = request.path_params["trial"]
@@ -209,11 +242,13 @@ class _Pages:
         except DavylampError as error:
             return _refused(404, str(error))
 
-    async def _body(self, request: Request, model: type[Asked]) -> Asked | Response:
+    async def _body(
+        self, request: Request, model: type[Asked], *, most_bytes: int = MAX_BODY_BYTES
+    ) -> Asked | Response:
         if not self._authorised(request):
             return _refused(401, "a token is needed")
         body = await request.body()
-        if len(body) > MAX_BODY_BYTES:
+        if len(body) > most_bytes:
             return _refused(413, "the request is too large")
         try:
             return model.model_validate_json(body)
@@ -239,6 +274,14 @@ class _Pages:
         except DavylampError as error:
             return {"error": str(error)}
         return {"report": report.model_dump(mode="json", by_alias=True)}
+
+    async def _scan(self, asked: ScanRequest) -> dict[str, object]:
+        reported = [Reported(**each.model_dump()) for each in asked.answers]
+        try:
+            reports = await self._scan_desk.scan(reported, asked.target, asked.source)
+        except DavylampError as error:
+            return {"error": str(error)}
+        return {"report": [each.model_dump(mode="json", by_alias=True) for each in reports]}
 
     async def _climb(self, climb: Climb, put: Put) -> dict[str, object]:
         try:
