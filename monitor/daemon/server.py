@@ -29,6 +29,7 @@ from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.errors import DavylampError
 from monitor.logs import crash_words
+from monitor.planning import profile_choices
 from monitor.scanning import MOST_CHARACTERS, Reported
 
 log = logging.getLogger(__name__)
@@ -181,6 +182,7 @@ class _Pages:
             return _streamed(lambda put: self._probe(asked, put))
         try:
             selected(self._installation.config, (asked.target,))
+            profile_choices("quick", asked.probes)
         except DavylampError as error:
             return _refused(404, str(error))
         return JSONResponse(

@@ -31,6 +31,10 @@ def test_a_webhook_and_a_command_beside_the_daemon(healthy_lab: Endpoint, tmp_pa
         assert refused.status_code == 401
         token = (installation.store / "api.token").read_text("ascii").strip()
         headers = {"Authorization": f"Bearer {token}"}
+        unknown = body | {"probes": ["canery"]}
+        refused = httpx.post(url, json=unknown, headers=headers, trust_env=False, timeout=5.0)
+        assert refused.status_code == 404
+        assert "no probe 'canery'" in refused.json()["error"]
         asked = httpx.post(url, json=body, headers=headers, trust_env=False, timeout=5.0)
         assert asked.status_code == 202
         ran = installation.davylamp("probe", "now", TARGET, "--probe", "canary", "--json", "-")
