@@ -6,7 +6,8 @@ DavylampError
 ├── UsageError         the user mends the command line; the command exits 2
 ├── StoreError         the store cannot be opened, read or written
 │   └── StoreBusyError another process owns the embedded store
-└── ProbeError         a probe could not be carried out; caught in one place, becomes ``invalid``
+├── ProbeError         a probe could not be carried out; caught in one place, becomes ``invalid``
+└── InstrumentError    an instrument cannot be loaded; what it should measure is ``broken``
 
 What a *target* does wrong is never an exception: it is a ``Failure`` record.
 """
@@ -68,3 +69,7 @@ class StoreBusyError(StoreError):
 
 class ProbeError(DavylampError):
     """A probe could not build or send what it planned; the trial becomes ``invalid``."""
+
+
+class InstrumentError(DavylampError):
+    """An instrument cannot be loaded; the message says what is missing where, and the remedy."""

@@ -1,38 +1,57 @@
 """What is measured of a trial's answers before the checks of measurements judge them.
 
-Cheap checks come first. An instrument that can only call an answer WRONG is spared where the
-answer is bad already: it could not change the verdict.
+A cascade: the checks that cost nothing come first, and a model is spared where it could not change
+the verdict. What an instrument was spared for is said, so that it shows as a skip with its reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from monitor.history import History
 from monitor.model import Exchange, Measurement, Signal, Status, Trial, VerdictClass
+from monitor.prompts import GoldenPrompt
 from monitor.scoring import Asked, Scorer
+from monitor.scoring.topic.reading import LEAST_REFERENCES
 from monitor.verdicts import consequence
 
-# What a topic threshold rests on: fewer references say too little of what right answers sound like.
-LEAST_REFERENCES = 3
 # Fewer letters do not tell a language.
 LANGUAGE_LETTERS = 100
+# These can call an answer WRONG and nothing worse.
+_ONLY_WRONG = ("TOPIC", "LANGUAGE")
 
 
 async def measure(
     trial: Trial, signals: Sequence[Signal], history: History, scorer: Scorer
 ) -> dict[int, Measurement]:
-    """Return what the instruments read off each answer, by the exchange's index."""
+    """Return what the instruments read off each answer, by the exchange's index.
+
+    ``signals`` are those of the checks that went before. Nothing is measured, and nothing started,
+    without an instrument.
+    """
     if not scorer.codes:
         return {}
-    bad = {s.exchange for s in signals if _is_bad(s)}
-    wanted = [
-        (exchange.index, asked)
+    bad = {signal.exchange for signal in signals if _is_bad(signal)}
+    orders = [
+        _order(exchange, history, scorer.codes, bad=exchange.index in bad)
         for exchange in trial.exchanges
-        if (asked := _asked(exchange, history, scorer, bad=exchange.index in bad)) is not None
+        if exchange.response is not None
     ]
-    measured = await scorer.measure([asked for _, asked in wanted])
-    return {index: each for (index, _), each in zip(wanted, measured, strict=True)}
+    wanted = [order for order in orders if order.asked.wants]
+    measured = await scorer.measure([order.asked for order in wanted]) if wanted else []
+    found = {o.exchange: each for o, each in zip(wanted, measured, strict=True)}
+    return {o.exchange: _with_spared(found.get(o.exchange), o) for o in orders}
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What to measure of one answer, and by code why an instrument is spared."""
+
+    exchange: int
+    asked: Asked
+    spared: dict[str, str]
 
 
 def _is_bad(signal: Signal) -> bool:
@@ -40,28 +59,50 @@ def _is_bad(signal: Signal) -> bool:
     return signal.status is Status.FAIL and is_worse
 
 
-def _asked(exchange: Exchange, history: History, scorer: Scorer, *, bad: bool) -> Asked | None:
+def _order(exchange: Exchange, history: History, codes: frozenset[str], *, bad: bool) -> _Order:
     response = exchange.response
-    if response is None:
-        return None
+    written = response.written() if response else ""
+    answer = response.answer() if response else ""
     golden = history.golden.get(exchange.expectation.golden or "")
-    written, answer = response.written(), response.answer()
-    references = golden.references if golden else ()
-    wants = {"ENTITY"} if written.strip() else set()
-    if exchange.whole and golden is not None and not bad:
-        if len(references) >= LEAST_REFERENCES:
-            wants.add("TOPIC")
-        if sum(letter.isalpha() for letter in answer) >= LANGUAGE_LETTERS:
-            wants.add("LANGUAGE")
-    wants &= scorer.codes
-    if not wants:
-        return None
-    return Asked(
+    spared = {code: _spared(exchange, golden, bad=bad) for code in codes & {*_ONLY_WRONG}}
+    if "TOPIC" in codes and golden and len(golden.references) < LEAST_REFERENCES:
+        spared["TOPIC"] = spared["TOPIC"] or _few_references(golden)
+    if "LANGUAGE" in codes and not _tells_a_language(answer):
+        few = f"fewer than {LANGUAGE_LETTERS} letters do not tell a language"
+        spared["LANGUAGE"] = spared["LANGUAGE"] or few
+    if "ENTITY" in codes and not written.strip():
+        spared["ENTITY"] = "nothing was written"
+    spared = {code: why for code, why in spared.items() if why}
+    asked = Asked(
         written=written,
         answer=answer,
         request=exchange.request.text(),
-        wants=frozenset(wants),
-        references=references,
+        wants=codes - spared.keys(),
+        references=golden.references if golden else (),
         language=golden.language if golden else "",
         nonce=exchange.expectation.nonce or "",
     )
+    return _Order(exchange.index, asked, spared)
+
+
+def _spared(exchange: Exchange, golden: GoldenPrompt | None, *, bad: bool) -> str:
+    """Return why an instrument that can only say WRONG is spared; nothing if it is not."""
+    if not exchange.whole:
+        return "no whole answer to judge"
+    if golden is None:
+        return "not a golden prompt"
+    return "the answer is bad already" if bad else ""
+
+
+def _few_references(golden: GoldenPrompt) -> str:
+    return f"{len(golden.references)} of {LEAST_REFERENCES} reference answers"
+
+
+def _tells_a_language(answer: str) -> bool:
+    letters = (letter for letter in answer if letter.isalpha())
+    return sum(1 for _ in islice(letters, LANGUAGE_LETTERS)) == LANGUAGE_LETTERS
+
+
+def _with_spared(measured: Measurement | None, order: _Order) -> Measurement:
+    measured = measured or Measurement()
+    return replace(measured, skipped={**order.spared, **measured.skipped})

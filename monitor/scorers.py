@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from monitor.config import Config
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, InstrumentError
 from monitor.scoring import NoScorer, Scorer, ScoringSettings, WorkerScorer, missing_extras
+from monitor.scoring.topic.folder import PACKAGED, find_model
 
 _KEYS = {"ENTITY": "pii", "TOPIC": "topic", "LANGUAGE": "language"}
 
@@ -13,9 +18,16 @@ def scoring_settings(config: Config) -> ScoringSettings:
     """Return the instruments that the configuration asks for, by signal code."""
     checks = config.settings.checks
     configured = {"ENTITY": checks.pii, "TOPIC": checks.topic, "LANGUAGE": checks.language}
-    return ScoringSettings(
-        instruments={code: s.model_dump() for code, s in configured.items() if s is not None}
-    )
+    instruments = {code: s.model_dump() for code, s in configured.items() if s is not None}
+    if "TOPIC" in instruments:
+        instruments["TOPIC"]["model"] = _model(config, instruments["TOPIC"])
+    return ScoringSettings(instruments=instruments)
+
+
+def _model(config: Config, settings: Mapping[str, Any]) -> str:
+    """Return the name of a packaged model, or a folder; a relative one is the file's neighbour."""
+    name = str(settings["model"])
+    return name if name in PACKAGED else str(config.file.parent / Path(name).expanduser())
 
 
 def scorer_of(config: Config) -> Scorer:
@@ -25,7 +37,7 @@ def scorer_of(config: Config) -> Scorer:
 
 
 def check_extras(config: Config) -> None:
-    """Raise ``ConfigError`` for a configured check whose libraries are not installed."""
+    """Raise ``ConfigError`` for a configured check whose libraries or model are not installed."""
     for code, settings in scoring_settings(config).instruments.items():
         for extra in missing_extras(code, settings):
             path = f"checks.{_KEYS[code]}"
@@ -36,3 +48,14 @@ def check_extras(config: Config) -> None:
                 path=path,
                 remedy=f"pip install 'davylamp[{extra}]', or remove the section",
             )
+        if code == "TOPIC":
+            _check_model(config, settings["model"])
+
+
+def _check_model(config: Config, model: str) -> None:
+    path = "checks.topic.model"
+    try:
+        find_model(model)
+    except InstrumentError as error:
+        line = config.positions.line(path)
+        raise ConfigError(str(error), file=config.file, line=line, path=path) from error

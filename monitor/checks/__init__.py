@@ -17,6 +17,7 @@ from monitor.checks import (
     role,
     special,
     struct,
+    topic,
     usage_in,
     usage_out,
 )
@@ -43,6 +44,7 @@ CHECKS: tuple[Check, ...] = tuple(
         role,
         repeat,
         replay,
+        topic,
     )
 )
 # Raised whenever a check's meaning changes, so that stored verdicts say what judged them.

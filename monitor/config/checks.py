@@ -47,7 +47,16 @@ class TopicCheck(Section):
     )
     level: Ratio = Field(
         default=0.02,
-        description="Share of healthy answers that a prompt's threshold lets through as failures.",
+        description=(
+            "Share of healthy answers that may be called off topic. A lower one needs more "
+            "recorded answers: one less than 1/level for each prompt."
+        ),
+    )
+    threads: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Cores that computing may take; the others are left to probing.",
     )
 
 

@@ -11,7 +11,8 @@ from monitor.scoring.base import (
     Skipped,
     missing_extras,
 )
-from monitor.scoring.worker import InlineScorer, NoScorer, Scorer, WorkerScorer
+from monitor.scoring.inline import InlineScorer
+from monitor.scoring.worker import NoScorer, Scorer, WorkerScorer
 
 __all__ = [
     "Asked",

