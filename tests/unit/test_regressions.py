@@ -578,3 +578,26 @@ def test_a_refusal_that_may_be_right_or_wrong_is_not_good() -> None:
         http_status=400,
     )
     assert bench.judge(exchange).outcome is Outcome.INVALID
+
+
+QUESTION = "What happened in the harbour that morning? Answer in two sentences."
+
+
+def test_b04_words_of_many_scripts_within_one_sentence_are_corrupt() -> None:
+    salad = "The harbour was busy when the boats ท่าเรือ пришли 항구에 في الميناء and then 港口"
+    verdict = Bench().judge(an_exchange(QUESTION, salad))
+    assert verdict.verdict_class is VerdictClass.CORRUPT
+    assert ("CHARSET", "many_scripts") in failures(verdict)
+
+
+def test_b04_the_same_is_fine_where_the_prompt_holds_those_scripts() -> None:
+    salad = "The harbour was busy when the boats ท่าเรือ пришли 항구에 في الميناء and then 港口"
+    verdict = Bench().judge(an_exchange(f"Translate back: {salad}", salad))
+    assert verdict.verdict_class < VerdictClass.WRONG
+
+
+def test_glm5_141_one_word_of_another_script_in_a_coherent_answer_is_not_corrupt() -> None:
+    coherent = "The harbour was busy that morning. " * 6 + "The boats came in 非常 early. "
+    verdict = Bench().judge(an_exchange(QUESTION, coherent + "Everyone was glad to see them."))
+    assert verdict.verdict_class <= VerdictClass.WRONG
+    assert not any(each.hard for each in verdict.exchanges)
