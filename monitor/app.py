@@ -10,6 +10,7 @@ from random import Random
 
 from prometheus_client import CollectorRegistry
 
+from monitor.baselines import Baselines, held
 from monitor.budget import Budget, Cap, StoredLedger, TokenPrice
 from monitor.canaries import MarkerRegistry, Minter
 from monitor.checks import CHECKS
@@ -22,8 +23,10 @@ from monitor.findings import Findings, StoredFindings
 from monitor.history import JudgeSettings
 from monitor.http import HttpClient, origin_of
 from monitor.limits import configured_limits
+from monitor.live import LiveTarget
+from monitor.model import DEFAULT_TOLERANCE
 from monitor.passes import PassRunner
-from monitor.pipeline import LiveTarget, Pipeline
+from monitor.pipeline import Pipeline
 from monitor.planning import ProbeChoice, plan_pass, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView
@@ -64,6 +67,7 @@ class Installation:
     runner: PassRunner
     self_tester: SelfTester
     scanner: Scanner
+    baselines: Baselines
     targets: Mapping[str, LiveTarget]
     metrics: CollectorRegistry
     counters: PrometheusSink
@@ -136,6 +140,7 @@ def open_installation(
             ),
             self_tester=self_tester,
             scanner=scanner_over(store, registry, findings, clock, scorer),
+            baselines=held(targets, Baselines(config, golden, choices_of, store, counters)),
             targets=targets,
             metrics=metrics,
             counters=counters,
@@ -343,7 +348,7 @@ def live_target(
         min_output_tokens=settings.min_output_tokens,
         truncation_accepted=target.overflow.accepts_truncation(today=clock.now().date()),
     )
-    return LiveTarget(
+    live = LiveTarget(
         view=view,
         engine=engine,
         credentials={
@@ -351,16 +356,22 @@ def live_target(
             for tenant in target.tenants
         },
         timeout_seconds=settings.timeout_seconds,
-        tolerance=settings.tolerance,
+        tolerance=DEFAULT_TOLERANCE,
         untagged_share=target.tags.untagged_share,
         judging=judge_settings(config, target),
     )
+    live.hold_to(live.calibrated, settings.tolerance)
+    return live
 
 
 def judge_settings(config: Config, target: Target) -> JudgeSettings:
     """Return what the configuration says about judging a target's answers."""
-    pii = config.settings.checks.pii
-    return JudgeSettings(sensitive_terms=target.sensitive_terms, allowed=pii.allow if pii else ())
+    pii, topic = config.settings.checks.pii, config.settings.checks.topic
+    return JudgeSettings(
+        sensitive_terms=target.sensitive_terms,
+        allowed=pii.allow if pii else (),
+        topic_level=topic.level if topic else JudgeSettings.topic_level,
+    )
 
 
 def target_view(target: Target, golden: Mapping[str, GoldenPrompt]) -> TargetView:

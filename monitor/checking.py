@@ -22,9 +22,9 @@ from monitor.config.proofs import impossible_proofs
 from monitor.engines.base import Discovery
 from monitor.errors import UsageError
 from monitor.limits import merged_limits
+from monitor.live import LiveTarget
 from monitor.model import VerdictClass
 from monitor.passes import Done, PassResult
-from monitor.pipeline import LiveTarget
 from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, TrialPlan

@@ -46,6 +46,7 @@ class Label(StrEnum):
     KIND = "kind"
     VERSION = "version"
     SHA256 = "sha256"
+    LANE = "lane"
 
 
 class MetricKind(StrEnum):
@@ -74,6 +75,7 @@ class NotProbed(StrEnum):
     FROZEN = "frozen"
     NOT_GENTLE = "not_gentle"
     BACKING_OFF = "backing_off"
+    QUARANTINED = "quarantined"
 
 
 class ChangeKind(StrEnum):
@@ -92,6 +94,17 @@ class SkipReason(StrEnum):
     RATE_LIMITED = "rate_limited"
     SLOW = "slow"
     PRESSURE = "pressure"
+
+
+class Lane(StrEnum):
+    """What a stream's scores are about; each lane has a detector of its own."""
+
+    HARD = "hard"
+    TOLERATED = "tolerated"
+    FIRST_TOKEN = "first_token"  # noqa: S105 - not a password
+    FACTS = "facts"
+    TREND = "trend"
+    JUDGE = "judge"
 
 
 class DropReason(StrEnum):
@@ -162,6 +175,11 @@ SIGNALS = _counter(
     "signals_total",
     "What each check said, by status; one that only ever skips looks at nothing.",
     *(*_TARGET, _L.SIGNAL, _L.STATUS),
+)
+STREAM_SCORES = _counter(
+    "stream_scores_total",
+    "Scores of streams, one a lane for each valid scheduled exchange the lane is about.",
+    *(*_TARGET, _L.PROBE, _L.LANE, _L.OUTCOME),
 )
 HTTP_RESPONSES = _counter(
     "probe_http_responses_total",
@@ -266,6 +284,16 @@ CONTEXT_VERIFIED = _gauge(
     "could tell.",
     *_TARGET,
 )
+CALIBRATION = _gauge(
+    "calibration",
+    "1 for how the calibration of a target stands; only a valid one is used.",
+    *(*_TARGET, _L.STATE),
+)
+GOLDEN_QUARANTINED = _gauge(
+    "golden_prompts_quarantined",
+    "Golden prompts a healthy target missed when it was calibrated: not asked for judgement.",
+    *_TARGET,
+)
 WRITER_QUEUE = _gauge("writer_queue_rows", "Rows that wait for the store.", _L.ENV)
 WRITER_WRITTEN = _counter("writer_rows_total", "Rows handed to the store.", _L.ENV)
 WRITER_DROPPED = _counter(
@@ -285,6 +313,7 @@ METRICS: tuple[Metric, ...] = (
     EXCHANGES,
     VERDICTS,
     SIGNALS,
+    STREAM_SCORES,
     HTTP_RESPONSES,
     DURATION,
     FIRST_TOKEN,
@@ -305,6 +334,8 @@ METRICS: tuple[Metric, ...] = (
     TARGET_CHANGES,
     CONTEXT_ADVERTISED,
     CONTEXT_VERIFIED,
+    CALIBRATION,
+    GOLDEN_QUARANTINED,
     WRITER_QUEUE,
     WRITER_WRITTEN,
     WRITER_DROPPED,
@@ -363,6 +394,7 @@ def _label_values() -> list[tuple[str, str]]:
         ("`reason` of dropped rows", ", ".join(f"`{each}`" for each in DropReason)),
         ("`reason` of skipped runs", ", ".join(f"`{each}`" for each in SkipReason)),
         ("`kind`", ", ".join(f"`{each}`" for each in ChangeKind)),
+        ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
         ("`stratum`", "`length/concurrency/cache/transport/tenants`"),

@@ -13,8 +13,9 @@ from random import Random
 from monitor.budget import Budget, Reservation
 from monitor.clock import Clock
 from monitor.findings import Findings
+from monitor.live import LiveTarget
 from monitor.model import FailureKind, Trial, Verdict, VerdictClass
-from monitor.pipeline import Confirming, LiveTarget, Pipeline, Ran
+from monitor.pipeline import Confirming, Pipeline, Ran
 from monitor.planning import NotProbed, PassPlan, held_back, too_dear, unanswered
 from monitor.probes.base import BudgetKind, TrialPlan
 

@@ -5,30 +5,27 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from monitor.canaries import MarkerRegistry, Minter, PartialEvidence
 from monitor.canaries.mint import NONCE, PLANTED
 from monitor.checks import CHECKS, CHECKS_VERSION, judge_trial
 from monitor.clock import Clock, new_id
-from monitor.engines.base import Engine
 from monitor.errors import ProbeError
 from monitor.findings import Findings
 from monitor.history import (
     History,
-    JudgeSettings,
-    Memory,
     Observation,
     OwnerKey,
     observe,
     owner_key,
     stratum_key,
 )
+from monitor.live import LiveTarget
 from monitor.logs import crash_words
 from monitor.measuring import measure
 from monitor.model import (
-    Calibration,
     Exchange,
     Expectation,
     Owner,
@@ -36,10 +33,11 @@ from monitor.model import (
     Request,
     Signal,
     Trial,
+    ValueKind,
     Verdict,
 )
 from monitor.probes import PROBES
-from monitor.probes.base import TargetView, TenantView, TrialPlan
+from monitor.probes.base import TenantView, TrialPlan
 from monitor.prompts import GoldenPrompt
 from monitor.scoring import NoScorer, Scorer
 from monitor.sinks.base import Sink
@@ -50,28 +48,7 @@ log = logging.getLogger(__name__)
 
 # A prefill slower than this is called too slow: timeouts grow with the length that was sent.
 SLOWEST_PREFILL_TOKENS_PER_SECOND = 1000.0
-# A tolerance above this says wrong answers are ordinary for this model.
-WEAK_MODEL_TOLERANCE = 0.10
 _BYTES_PER_TOKEN = 3.0
-
-
-@dataclass(slots=True, kw_only=True)
-class LiveTarget:
-    """A target that can be asked: its engine, credentials, and what is remembered of it.
-
-    ``untagged_share`` of its trials carry nothing that marks them as probes: twins that would
-    show whether marked ones are treated better.
-    """
-
-    view: TargetView
-    engine: Engine
-    credentials: Mapping[str, str | None]
-    timeout_seconds: float
-    tolerance: float
-    untagged_share: float = 0.0
-    judging: JudgeSettings = field(default_factory=JudgeSettings)
-    calibration: Calibration | None = None
-    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +150,7 @@ class Pipeline:
             registry=self._registry,
             golden=self._golden,
             earlier=target.memory.recall(),
-            weak_model=target.tolerance > WEAK_MODEL_TOLERANCE,
+            weak_model=target.weak_model,
             settings=target.judging,
             calibration=target.calibration,
         )
@@ -199,9 +176,8 @@ class Pipeline:
         for sink in self._sinks:
             sink.deliver(trial, verdict)
 
-    def mint(self, owner: Owner, *, planted: bool) -> str:
+    def mint(self, owner: Owner, kind: str) -> str:
         """Return a fresh marker of ``owner``, kept in the store before it can be sent."""
-        kind = PLANTED if planted else NONCE
         marker = self._minter.mint(owner, self._clock.now(), kind=kind)
         self._markers.save(self._registry.take_unsaved())
         return marker.text
@@ -265,11 +241,11 @@ class _Session:
         self._salt = confirming.salt
         self._replayed = confirming.of.minted
 
-    def mint(self, exchange: int, owner: Owner, *, planted: bool) -> str:
+    def mint(self, exchange: int, owner: Owner, kind: str) -> str:
         """Return a fresh marker, or the one the replayed trial had at this place."""
         here, there = self.minted[exchange], self._replayed.get(exchange, ())
         again = there[len(here)] if len(here) < len(there) else None
-        here.append(again or self.pipeline.mint(owner, planted=planted))
+        here.append(again or self.pipeline.mint(owner, kind))
         return here[-1]
 
     def dressed(self, request: Request) -> Request:
@@ -305,6 +281,12 @@ class _Draft:
         self._tenant = tenant
 
     def mint(self, *, planted: bool = False) -> str:
+        return self._mint(PLANTED if planted else NONCE)
+
+    def plant(self, kind: ValueKind) -> str:
+        return self._mint(kind)
+
+    def _mint(self, kind: str) -> str:
         session = self._session
         golden = session.plan.arguments.get("prompt")
         owner = Owner(
@@ -321,7 +303,7 @@ class _Draft:
                 golden.name if golden else None,
             ),
         )
-        return session.mint(self._index, owner, planted=planted)
+        return session.mint(self._index, owner, kind)
 
     async def ask(self, request: Request, expectation: Expectation) -> Exchange:
         live = self._session.live
@@ -344,6 +326,7 @@ class _Draft:
             failure=reply.failure,
             http_status=reply.http_status,
             request_id=reply.request_id,
+            sent_request_id=reply.sent_request_id,
         )
         self._session.close(exchange)
         return exchange

@@ -19,6 +19,7 @@ from monitor.probes.base import (
 )
 
 PROFILES = ("quick", "standard", "deep")
+_NOTHING = Price(refused_tokens=0, answered_tokens=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +95,9 @@ def plan_pass(
                     NotProbed(
                         probe=plan.probe,
                         stratum=plan.stratum,
-                        code=NotProbedCode.IMPOSSIBLE,
+                        code=plan.code,
                         reason=plan.reason,
+                        price=_NOTHING if plan.code is NotProbedCode.QUARANTINED else None,
                     )
                 )
             elif finding:

@@ -29,6 +29,7 @@ INHERITED = (
     "timeout",
     "min_output_tokens",
     "tolerance",
+    "calibration_margin",
     "objective",
     "daily_budget",
     "boundary_budget",
@@ -46,12 +47,16 @@ class Caps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSettings:
-    """What holds for one target once its own settings are laid over the defaults."""
+    """What holds for one target once its own settings are laid over the defaults.
+
+    ``tolerance`` is ``None`` where nobody set one: then the target's calibration says it.
+    """
 
     interval_seconds: float
     timeout_seconds: float
     min_output_tokens: int
-    tolerance: float
+    tolerance: float | None
+    calibration_margin: float
     objective_percent: float
     daily: Caps
     boundary: Caps
@@ -100,6 +105,7 @@ class Config:
             timeout_seconds=_first(target.timeout_seconds, base.timeout_seconds),
             min_output_tokens=_first(target.min_output_tokens, base.min_output_tokens),
             tolerance=_first(target.tolerance, base.tolerance),
+            calibration_margin=_first(target.calibration_margin, base.calibration_margin),
             objective_percent=_first(target.objective_percent, base.objective_percent),
             daily=_caps(target.daily_budget, base.daily_budget, DAILY_TOKENS),
             boundary=_caps(target.boundary_budget, base.boundary_budget, BOUNDARY_TOKENS),

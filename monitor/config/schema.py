@@ -113,14 +113,21 @@ class Defaults(Section):
     min_output_tokens: Tokens = Field(
         default=16, description="Never ask for fewer; some providers refuse it."
     )
-    tolerance: Ratio = Field(
-        default=0.1,
-        description="Share of tolerated failures `check` accepts without a calibration.",
+    tolerance: Ratio | None = Field(
+        default=None,
+        description=(
+            "Share of tolerated failures `check` accepts. Left out, the target's calibration says "
+            "it, and without one it is 0.1."
+        ),
+    )
+    calibration_margin: Ratio = Field(
+        default=0.02,
+        description="What `calibrate` adds to its upper bounds, for other hours and days.",
     )
     objective_percent: Percent = Field(
         default=99.9,
         alias="objective",
-        description="Share of exchanges that must be good; not used yet.",
+        description="Share of exchanges that must be good; no calibrated tolerance is below 1 - it.",
     )
     daily_budget: Budget = Field(
         default_factory=lambda: Budget(tokens=DAILY_TOKENS),

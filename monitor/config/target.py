@@ -283,6 +283,7 @@ class Target(Section):
     )
     min_output_tokens: Tokens | None = Field(default=None, description="As in `defaults`.")
     tolerance: Ratio | None = Field(default=None, description="As in `defaults`.")
+    calibration_margin: Ratio | None = Field(default=None, description="As in `defaults`.")
     objective_percent: Percent | None = Field(
         default=None, alias="objective", description="As in `defaults`."
     )

@@ -25,10 +25,10 @@ from monitor.context.sizes import (
 )
 from monitor.detect.ladder import Next, Read, Rung, Search, next_size
 from monitor.errors import UsageError
+from monitor.live import LiveTarget
 from monitor.longtext import SENTENCES
 from monitor.model import Exchange, Part, Trial, VerdictClass
 from monitor.passes import Done, charge
-from monitor.pipeline import WEAK_MODEL_TOLERANCE, LiveTarget
 from monitor.probes.base import BudgetKind, Price, TrialPlan
 from monitor.probes.ladder import Beginning, Cut, Stand, cut_to, plan_rung
 from monitor.probes.standing import (
@@ -267,8 +267,7 @@ class _Climber:
             self.unpaid = (cut, plan.price, step)
             return None
         self.spent += charge(plan, step.trial)
-        weak = self.live.tolerance > WEAK_MODEL_TOLERANCE
-        read = read_rung(step.trial, weak_model=weak)
+        read = read_rung(step.trial, weak_model=self.live.weak_model)
         climbed = Climbed(cut=cut, asked=asked, cold=cold, read=read, done=step)
         self.climbed.append(climbed)
         self._say(rung_words(climbed.size, climbed.error, cold=cold, outcome=read))

@@ -10,9 +10,9 @@ from monitor import __version__
 from monitor.app import Installation
 from monitor.checks import CHECKS_VERSION
 from monitor.detect.ladder import Read, Rung, Search, Standing, seen_rate, standing
+from monitor.live import LiveTarget
 from monitor.model import Exchange, Outcome, Part, VerdictClass
 from monitor.passes import Done
-from monitor.pipeline import LiveTarget
 from monitor.probes.base import Price, TokenLimit
 from monitor.probes.ladder import Cut
 from monitor.reports.check import LimitReport

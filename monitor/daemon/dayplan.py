@@ -77,7 +77,7 @@ def day_plan(
     After a change of the target the reserve of the budgets is used too.
     """
     planned = [each for choice in choices for each in _draws(view, choice)]
-    left_out = {(g.probe, g.stratum, g.code): g for each in planned for g in each.not_probed}
+    left_out = {_gap_key(gap): gap for each in planned for gap in each.not_probed}
     budgets = token_caps(config, target)
     limits = [limit.tokens for limit in view.limits]
     trials: dict[Cell, list[TrialPlan]] = {}
@@ -159,6 +159,12 @@ def _by_stratum(planned: Sequence[PassPlan]) -> dict[tuple[str, str], list[Trial
     for trial in (trial for each in planned for trial in each.trials):
         found.setdefault((trial.probe, trial.stratum), []).append(trial)
     return found
+
+
+def _gap_key(gap: NotProbed) -> tuple[str, str, str]:
+    """Return what makes a gap another one: prompts that are set aside share one stratum."""
+    told_by = gap.reason if gap.code is NotProbedCode.QUARANTINED else gap.code.value
+    return gap.probe, gap.stratum, told_by
 
 
 def _stratum(cell: Cell, a_day: float, group: Sequence[TrialPlan]) -> DayStratum:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from monitor.conventions import NotProbed as NotProbedCode
 from monitor.planning import NotProbed
 from monitor.sinks import PrometheusSink
 
@@ -40,5 +41,7 @@ class Gaps:
             self._show(target)
 
     def _show(self, target: str) -> None:
-        every = [*self._planned.get(target, ()), *self._met.get(target, {}).values()]
+        gaps = (*self._planned.get(target, ()), *self._met.get(target, {}).values())
+        # A prompt that is set aside is no gap of its stratum; it is counted in a gauge of its own.
+        every = [gap for gap in gaps if gap.code is not NotProbedCode.QUARANTINED]
         self._counters.set_not_probed(target, [(gap.probe, gap.stratum, gap.code) for gap in every])

@@ -9,7 +9,7 @@ from dataclasses import replace
 from monitor.app import Installation
 from monitor.checking import ready
 from monitor.daemon.watch import Watch
-from monitor.pipeline import LiveTarget
+from monitor.live import LiveTarget
 
 # How long what a target says of its limits is believed.
 DISCOVERY_SECONDS = 600.0

@@ -36,9 +36,9 @@ from monitor.daemon.readiness import Readiness
 from monitor.daemon.record import ScheduleRecord
 from monitor.daemon.turn import Turn
 from monitor.daemon.watch import Watch
+from monitor.live import LiveTarget
 from monitor.logs import crash_words
 from monitor.passes import Done, never_answered
-from monitor.pipeline import LiveTarget
 from monitor.planning import NotProbed, plan_pass, unanswered
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, TrialPlan

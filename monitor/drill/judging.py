@@ -12,6 +12,7 @@ from monitor.drill.lab import Truth
 from monitor.model import Exchange, ExchangeVerdict, Signal, Status, VerdictClass
 from monitor.passes import Done, PassResult, charge
 from monitor.probes.base import TrialPlan
+from monitor.reports.answers import answers_of
 from monitor.reports.drill import (
     BaselineReport,
     ClaimReport,
@@ -19,7 +20,6 @@ from monitor.reports.drill import (
     RunReport,
     SpentReport,
 )
-from monitor.reports.summary import answers_of
 from monitor.verdicts import consequence
 
 # What an ordinary alert on status codes and latency is set to.

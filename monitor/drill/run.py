@@ -14,8 +14,8 @@ from monitor.drill.configuration import run_config
 from monitor.drill.job import Job
 from monitor.drill.judging import Account, Asked, is_hard, run_report
 from monitor.drill.lab import LabError, started_lab
+from monitor.live import LiveTarget
 from monitor.passes import Done
-from monitor.pipeline import LiveTarget
 from monitor.planning import NotProbed, PassPlan, plan_pass, profile_choices
 from monitor.probes.base import BudgetKind, TrialPlan
 from monitor.reports.drill import RunReport

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from monitor.model import Exchange, Expectation, Part, Request
+from monitor.conventions import NotProbed
+from monitor.model import Exchange, Expectation, Part, PromptBaseline, Request, ValueKind
 from monitor.prompts import GoldenPrompt
 
 
@@ -76,7 +77,8 @@ class TargetView:
     """What a probe may know of its target: nothing that would tell a lab from a real one.
 
     ``engine`` is what the target says it is, empty if it does not say. A ``gentle`` target is
-    asked nothing that could harm production.
+    asked nothing that could harm production. Of the ``golden`` prompts it does not master those in
+    ``quarantined``, as its calibration showed.
     """
 
     name: str
@@ -89,6 +91,7 @@ class TargetView:
     lacks: frozenset[Feature] = frozenset()
     gentle: bool = True
     golden: tuple[GoldenPrompt, ...] = ()
+    quarantined: tuple[PromptBaseline, ...] = ()
 
     def donors(self) -> tuple[TenantView, ...]:
         """The tenants that may plant."""
@@ -118,11 +121,12 @@ class TrialPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impossible:
-    """A trial that cannot be planned here, and why, in plain words."""
+    """A trial that is not planned here, and why, in plain words."""
 
     probe: str
     stratum: str
     reason: str
+    code: NotProbed = NotProbed.IMPOSSIBLE
 
 
 class Draft(Protocol):
@@ -130,6 +134,9 @@ class Draft(Protocol):
 
     def mint(self, *, planted: bool = False) -> str:
         """Return a fresh marker owned by this exchange."""
+
+    def plant(self, kind: ValueKind) -> str:
+        """Return a fresh planted value owned by this exchange: made-up personal data."""
 
     async def ask(self, request: Request, expectation: Expectation) -> Exchange:
         """Send the request, once, and return what came back."""

@@ -6,7 +6,8 @@ from random import Random
 
 from pydantic import Field
 
-from monitor.model import Expectation, Message, Part, Request
+from monitor.conventions import NotProbed
+from monitor.model import Expectation, Message, Part, PromptBaseline, Request
 from monitor.probes.base import (
     Feature,
     Impossible,
@@ -42,8 +43,12 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
                 probe=PROBE.name, stratum=stratum(), reason="no golden prompt in these suites"
             )
         ]
+    set_aside = {(q.name, q.version): q for q in target.quarantined}
+    plans: list[TrialPlan | Impossible] = [
+        _set_aside(q) for p in wanted if (q := set_aside.get((p.name, p.version))) is not None
+    ]
+    wanted = [p for p in wanted if (p.name, p.version) not in set_aside]
     chosen = _spread(wanted, params.count or len(wanted), rng)
-    plans: list[TrialPlan | Impossible] = []
     for number, prompt in enumerate(chosen):
         output = max(prompt.max_output_tokens + _NONCE_TOKENS, target.min_output_tokens)
         # Answers in other scripts are streamed too: there a chunk may end within a character.
@@ -66,6 +71,17 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
             )
         )
     return plans
+
+
+def _set_aside(prompt: PromptBaseline) -> Impossible:
+    """Return the record of a prompt the target does not master: it would only say so again."""
+    missed = f"missed {prompt.missed} of {prompt.asked} when calibrated"
+    return Impossible(
+        probe=PROBE.name,
+        stratum=stratum(),
+        reason=f"{prompt.name} is quarantined: {missed}",
+        code=NotProbed.QUARANTINED,
+    )
 
 
 def _spread(prompts: list[GoldenPrompt], count: int, rng: Random) -> list[GoldenPrompt]:

@@ -10,6 +10,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from monitor.model import CalibrationState, ToleranceSource
+
 SCHEMA_VERSION = "1.0"
 
 
@@ -93,13 +95,17 @@ class AnswersReport(Record):
     """What the answers say. ``judged`` is false where the tolerance leaves nothing to judge.
 
     ``exceeded_probes`` name the groups (probes, batch sizes, states of the cache, transports) whose
-    own answers are wrong more often than tolerated.
+    own answers are wrong more often than tolerated. ``tolerance_source`` says who says it: default,
+    configured or calibrated; ``group_tolerances`` are those that a calibration gives each group.
     """
 
     valid: int
     wrong: int
     proven: int
     tolerance: float
+    tolerance_source: str = ToleranceSource.DEFAULT.value
+    calibrated_at: datetime | None = None
+    group_tolerances: dict[str, float] = {}
     probability: float
     exceeded: bool
     exceeded_probes: list[str] = []
@@ -188,6 +194,32 @@ class OpenFindingReport(Record):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
+class QuarantinedReport(Record):
+    """A golden prompt the target missed when it was calibrated: not asked for judgement."""
+
+    prompt: str
+    version: str
+    asked: int
+    missed: int
+
+
+class CalibratedReport(Record):
+    """How the target's calibration stands; only a ``valid`` one is used.
+
+    ``changed`` names what changed since a stale one was made; ``broken`` are records that are not
+    what was signed.
+    """
+
+    state: str = CalibrationState.NONE.value
+    calibration: str | None = None
+    made_at: datetime | None = None
+    made_by: str | None = None
+    reason: str | None = None
+    changed: list[str] = []
+    broken: list[str] = []
+    quarantined: list[QuarantinedReport] = []
+
+
 class LimitReport(Record):
     """A limit on prompt size and who states it."""
 
@@ -207,6 +239,7 @@ class TargetReport(Record):
     limits: list[LimitReport]
     http: HttpReport
     answers: AnswersReport
+    calibrated: CalibratedReport = CalibratedReport()
     outcomes: dict[str, int]
     found: list[FoundReport]
     unjudged: list[UnjudgedReport]

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monitor.detect.binomial import (
-    EXCEEDED_LEVEL,
-    exceeds,
-    tail_probability,
-    upper_bound,
-)
+from monitor.conventions import NotProbed as NotProbedCode
+from monitor.detect.binomial import upper_bound
 from monitor.model import (
-    Exchange,
+    CalibrationState,
     ExchangeVerdict,
     Outcome,
     Part,
     Signal,
     Status,
+    ToleranceSource,
     Usage,
     VerdictClass,
 )
 from monitor.passes import Done, PassResult
 from monitor.planning import NotProbed
+from monitor.reports.answers import Judged, answers_of, counted_of, judged_of
+from monitor.reports.calibrated import calibrated_report
 from monitor.reports.check import (
     AnswersReport,
     FoundReport,
@@ -40,8 +39,6 @@ from monitor.reports.trials import trial_report
 from monitor.verdicts import consequence
 
 GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
-# Above this a target is not judged by its tolerated failures at all.
-MOST_TOLERANCE = 0.5
 _HOLDS_SHAPE_BACK = ("LEAK", "CROSSED")
 
 
@@ -87,9 +84,9 @@ class TargetContext:
 def summarise(result: PassResult, context: TargetContext) -> TargetReport:
     """Return the report of one target."""
     view = result.target.view
-    judged = _judged(result.done)
-    counted = _counted(judged)
-    answers = answers_of(result.done, result.target.tolerance)
+    judged = judged_of(result.done)
+    counted = counted_of(judged)
+    answers = _answers(result)
     found = _found(result.done)
     outcomes = Counter(verdict.outcome.value for _, _, verdict in counted)
     outcomes.update("invalid" for done in result.done if done.trial.broken)
@@ -98,7 +95,8 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
         answers=answers,
         outcomes=outcomes,
         held_back=any(f.verdict_class in _HOLDS_SHAPE_BACK for f in context.open_findings),
-        uncovered=context.require_coverage and bool(result.not_probed),
+        uncovered=context.require_coverage and any(map(_is_gap, result.not_probed)),
+        baseless=result.target.calibrated.state is CalibrationState.BROKEN,
     )
     return TargetReport(
         target=view.name,
@@ -110,6 +108,7 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
         limits=[LimitReport(tokens=limit.tokens, source=limit.source) for limit in view.limits],
         http=_http(result.done),
         answers=answers,
+        calibrated=calibrated_report(result.target.calibrated),
         outcomes={outcome.value: outcomes.get(outcome.value, 0) for outcome in Outcome},
         found=found,
         unjudged=_unjudged(result.done),
@@ -123,98 +122,6 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
     )
 
 
-Judged = tuple[Done, Exchange, ExchangeVerdict]
-
-
-def _judged(done: Sequence[Done]) -> list[Judged]:
-    return [
-        (item, exchange, verdict)
-        for item in done
-        for exchange, verdict in zip(item.trial.exchanges, item.verdict.exchanges, strict=True)
-    ]
-
-
-def _counted(judged: Sequence[Judged]) -> list[Judged]:
-    return [entry for entry in judged if entry[0].verdict.scheduled and entry[2].counted]
-
-
-def answers_of(done: Sequence[Done], tolerance: float) -> AnswersReport:
-    """Hold what counts of a pass, whole or up to some trial, against the target's tolerance."""
-    counted = _counted(_judged(done))
-    return answers_report([verdict for _, _, verdict in counted], _groups(counted), tolerance)
-
-
-def _groups(judged: Sequence[Judged]) -> dict[str, list[ExchangeVerdict]]:
-    """Return the verdicts of everything that may be broken by itself.
-
-    That is each probe, all that was asked at one concurrency or with one state of the cache, all
-    streams, and all of each form: tool calls, what answers a tool's result, JSON answers. Forms in
-    streams are read by a parser of their own, so they are a group of their own as well.
-    """
-    groups: dict[str, list[ExchangeVerdict]] = defaultdict(list)
-    for item, exchange, verdict in judged:
-        _, concurrency, cache, *_ = item.trial.stratum.split("/")
-        groups[item.trial.probe].append(verdict)
-        groups[f"{concurrency.removeprefix('c')} at once"].append(verdict)
-        groups[f"{cache} cache"].append(verdict)
-        if exchange.request.stream:
-            groups["streams"].append(verdict)
-        if form := _form(exchange):
-            groups[form].append(verdict)
-        if form and exchange.request.stream:
-            groups[f"{form} in streams"].append(verdict)
-    return groups
-
-
-def _form(exchange: Exchange) -> str:
-    """Return the form that an answer is to have, or answers; nothing for plain text."""
-    if exchange.expectation.tool:
-        return "tool calls"
-    if exchange.request.messages[-1].role == "tool":
-        return "tool results"
-    return "JSON answers" if exchange.request.json_schema else ""
-
-
-def answers_report(
-    verdicts: Sequence[ExchangeVerdict],
-    groups: Mapping[str, Sequence[ExchangeVerdict]],
-    tolerance: float,
-) -> AnswersReport:
-    """Count wrong answers, and hold the tolerated ones against the target's tolerance.
-
-    All answers together at 1 %, and each group's at 1 % divided by the number of groups, so that
-    one broken probe, batch size, state of the cache or transport is not lost among many good
-    answers: below 2 % false alarms a pass.
-    """
-    counts = {group: _tolerated(members) for group, members in groups.items()}
-    valid = [v for v in verdicts if _is_valid(v)]
-    tolerated, _ = _tolerated(verdicts)
-    judged = tolerance <= MOST_TOLERANCE
-    level = EXCEEDED_LEVEL / max(1, len(counts))
-    probes = [p for p, (k, n) in counts.items() if exceeds(k, n, tolerance, level=level)]
-    too_many = exceeds(tolerated, len(valid), tolerance) or bool(probes)
-    return AnswersReport(
-        valid=len(valid),
-        wrong=sum(v.outcome is Outcome.BAD for v in valid),
-        proven=sum(v.hard for v in valid),
-        tolerance=tolerance,
-        probability=tail_probability(tolerated, len(valid), tolerance),
-        exceeded=judged and too_many,
-        exceeded_probes=sorted(probes) if judged else [],
-        judged=judged,
-    )
-
-
-def _is_valid(verdict: ExchangeVerdict) -> bool:
-    return verdict.outcome in (Outcome.GOOD, Outcome.BAD)
-
-
-def _tolerated(verdicts: Sequence[ExchangeVerdict]) -> tuple[int, int]:
-    """Return how many valid exchanges failed in a tolerated way only, and how many are valid."""
-    valid = [v for v in verdicts if _is_valid(v)]
-    return sum(v.tolerated and not v.hard for v in valid), len(valid)
-
-
 def exit_code_of(
     *,
     judged: Sequence[ExchangeVerdict],
@@ -222,15 +129,34 @@ def exit_code_of(
     outcomes: Counter[str],
     held_back: bool,
     uncovered: bool,
+    baseless: bool = False,
 ) -> int:
-    """Return 0 good, 1 bad, 3 could not tell."""
+    """Return 0 good, 1 bad, 3 could not tell.
+
+    It is ``baseless`` if what the answers were to be held against is not what was signed.
+    """
     hard = any(v.verdict_class > VerdictClass.WRONG for v in judged)
     if hard or answers.exceeded or held_back:
         return BAD_EXIT
     unsure = outcomes.get("error", 0) or outcomes.get("invalid", 0)
-    if unsure or not answers.judged or not answers.valid or uncovered:
+    if unsure or not answers.judged or not answers.valid or uncovered or baseless:
         return UNSURE_EXIT
     return GOOD_EXIT
+
+
+def _answers(result: PassResult) -> AnswersReport:
+    """Return what the answers say, and who says what is tolerated."""
+    live = result.target
+    calibrated = live.tolerance_source is ToleranceSource.CALIBRATED
+    said = answers_of(result.done, live.tolerance, live.tolerance_of if calibrated else None)
+    made = live.calibration.made_at if calibrated and live.calibration else None
+    source = {"tolerance_source": live.tolerance_source.value, "calibrated_at": made}
+    return said.model_copy(update=source)
+
+
+def _is_gap(gap: NotProbed) -> bool:
+    """True if a stratum was not looked at; a prompt that is set aside leaves others of its own."""
+    return gap.code is not NotProbedCode.QUARANTINED
 
 
 def _http(done: Sequence[Done]) -> HttpReport:
@@ -250,7 +176,7 @@ def _http(done: Sequence[Done]) -> HttpReport:
 def _found(done: Sequence[Done]) -> list[FoundReport]:
     """Return one line for each class, probe and stratum, worst first, on its best evidence."""
     groups: dict[tuple[VerdictClass, str, str], list[Judged]] = defaultdict(list)
-    for item, exchange, verdict in _judged(done):
+    for item, exchange, verdict in judged_of(done):
         if verdict.verdict_class is not VerdictClass.NONE:
             key = (verdict.verdict_class, item.trial.probe, item.trial.stratum)
             groups[key].append((item, exchange, verdict))
@@ -303,7 +229,7 @@ def _telling_signal(entry: Judged) -> Signal | None:
 def _unjudged(done: Sequence[Done]) -> list[UnjudgedReport]:
     """Return why exchanges could not be told good or bad, the most frequent reason first."""
     groups: dict[tuple[str, str], list[tuple[str, str | None]]] = defaultdict(list)
-    for item, exchange, verdict in _judged(done):
+    for item, exchange, verdict in judged_of(done):
         if verdict.outcome in (Outcome.ERROR, Outcome.INVALID):
             key = (verdict.outcome.value, verdict.reason)
             groups[key].append((item.trial.id, exchange.request_id))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
+from monitor.conventions import NotProbed
+from monitor.reports.calibrated import calibrated_lines, tolerance_words
 from monitor.reports.check import (
     AnswersReport,
     CheckReport,
@@ -54,8 +56,11 @@ def render_target(target: TargetReport) -> Iterator[str]:
             f"finding {finding.finding}: {finding.verdict_class} in {finding.shape} since {since}"
             + _confirmed(finding),
         )
+    for words in calibrated_lines(target.target, target.calibrated):
+        yield _line("CALIBRATION", words)
     for entry in target.not_probed:
-        yield _line("NOT PROBED", _not_probed(entry))
+        if entry.code != NotProbed.QUARANTINED.value:
+            yield _line("NOT PROBED", _not_probed(entry))
     for reason in target.impossible:
         yield _line("IMPOSSIBLE", reason)
     yield from _unseen(target.unseen)
@@ -77,16 +82,15 @@ def http_words(http: HttpReport) -> str:
 
 
 def answers_words(answers: AnswersReport) -> str:
-    """Return how many answers were wrong, against the tolerance."""
+    """Return how many answers were wrong, against the tolerance and who says it."""
+    tolerance = tolerance_words(answers)
     if not answers.judged:
-        stand = (
-            f"not judged by rate: a tolerance of {answers.tolerance:.0%} leaves nothing to judge"
-        )
+        stand = f"not judged by rate, nothing is left to judge: tolerance {tolerance}"
     elif answers.exceeded:
         where = f" in {', '.join(answers.exceeded_probes)}" if answers.exceeded_probes else ""
-        stand = f"more than the tolerance of {answers.tolerance:.0%} explains{where}"
+        stand = f"more than the tolerance explains{where}; it is {tolerance}"
     else:
-        stand = f"tolerance {answers.tolerance:.0%}"
+        stand = f"tolerance {tolerance}"
     proven = f", {answers.proven} proven beyond any tolerance" if answers.proven else ""
     return f"{answers.wrong} of {answers.valid} wrong{proven} ({stand})"
 

@@ -13,13 +13,16 @@ from monitor import conventions as names
 from monitor.conventions import (
     ChangeKind,
     Direction,
+    Lane,
     Metric,
     NotProbed,
     SkipReason,
     code_label,
 )
-from monitor.model import Exchange, Outcome, Status, Trial, Verdict
+from monitor.model import CalibrationState, Exchange, Outcome, Status, Trial, Verdict
 from monitor.sinks.table import Table
+
+_SCORES = [(Outcome.GOOD.value,), (Outcome.BAD.value,)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,7 @@ class PrometheusSink:
         self._exchanges = Table(names.EXCHANGES, registry, outcomes)
         self._verdicts = Table(names.VERDICTS, registry, outcomes)
         self._signals = Table(names.SIGNALS, registry, [(status.value,) for status in Status])
+        self._scores = Table(names.STREAM_SCORES, registry, _SCORES)
         self._responses = _counter(names.HTTP_RESPONSES, registry)
         self._tokens = Table(names.TOKENS, registry, [(each.value,) for each in Direction])
         self._cost = _counter(names.COST, registry)
@@ -57,6 +61,8 @@ class PrometheusSink:
         self._changes = _counter(names.TARGET_CHANGES, registry)
         self._context = _gauge(names.CONTEXT_ADVERTISED, registry)
         self._verified = _gauge(names.CONTEXT_VERIFIED, registry)
+        self._calibration = _gauge(names.CALIBRATION, registry)
+        self._quarantined = _gauge(names.GOLDEN_QUARANTINED, registry)
         self._config_hash = _gauge(names.CONFIG_HASH_INFO, registry)
         _gauge(names.BUILD_INFO, registry).labels(env, monitor.__version__).set(1)
 
@@ -75,6 +81,11 @@ class PrometheusSink:
             self._tokens.initialise((*target, stream.probe))
             for code in codes:
                 self._signals.initialise((*target, code))
+
+    def count_score(self, target: str, probe: str, lane: Lane, *, bad: bool) -> None:
+        """Count a score of a stream."""
+        outcome = Outcome.BAD if bad else Outcome.GOOD
+        self._scores.add((self._env, target, probe, lane.value), (outcome.value,))
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
         """Count a verdict, its exchanges (scheduled ones only) and its signals."""
@@ -161,6 +172,12 @@ class PrometheusSink:
     def set_verified(self, target: str, tokens: int) -> None:
         """Say up to which prompt size content is verified."""
         self._verified.labels(self._env, target).set(tokens)
+
+    def set_calibration(self, target: str, state: CalibrationState, quarantined: int) -> None:
+        """Say how a target's calibration stands, and how many golden prompts it sets aside."""
+        for each in CalibrationState:
+            self._calibration.labels(self._env, target, each.value).set(each is state)
+        self._quarantined.labels(self._env, target).set(quarantined)
 
     def set_config_hash(self, sha256: str) -> None:
         """Say which configuration is in force, instead of the one before."""

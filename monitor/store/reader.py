@@ -17,6 +17,7 @@ from monitor.store.rows import (
     TABLES,
     AnyRow,
     BudgetRow,
+    CalibrationRow,
     ExchangeRow,
     ExchangeVerdictRow,
     FindingRow,
@@ -136,6 +137,11 @@ class Reader:
         """Return the newest ladder of each target that could tell (exit 0 or 1)."""
         where = "exit_code IN (0, 1) ORDER BY started_at DESC, id LIMIT 1 BY target"
         return tuple(self._rows(LadderRow, where, {}))
+
+    def calibrations(self, target: str) -> tuple[CalibrationRow, ...]:
+        """Return every calibration of a target, newest first; none of them is verified yet."""
+        where = "target = {target:String} ORDER BY made_at DESC, id"
+        return tuple(self._rows(CalibrationRow, where, {"target": target}))
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""

@@ -257,6 +257,24 @@ class RungRow:
     trial: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationRow:
+    """What a healthy target was seen to do; ``sealed`` is the encrypted record, base64."""
+
+    id: str
+    target: str
+    model: str
+    made_at: datetime
+    made_by: str
+    reason: str
+    subject: str
+    checks_version: str
+    tolerance: float
+    quarantined: tuple[str, ...]
+    sealed: str
+    signature: str
+
+
 AnyRow = (
     TrialRow
     | ExchangeRow
@@ -269,6 +287,7 @@ AnyRow = (
     | ScheduleEventRow
     | LadderRow
     | RungRow
+    | CalibrationRow
 )
 TABLES: dict[type[AnyRow], str] = {
     TrialRow: "trials",
@@ -282,6 +301,7 @@ TABLES: dict[type[AnyRow], str] = {
     ScheduleEventRow: "schedule_events",
     LadderRow: "context_ladders",
     RungRow: "context_rungs",
+    CalibrationRow: "calibrations",
 }
 # ``class`` is a Python keyword.
 _COLUMN_OF_FIELD = {"verdict_class": "class"}

@@ -13,9 +13,10 @@ from typing import Any
 from monitor.clock import SystemClock
 from monitor.engines.scripted import ScriptedEngine, answered
 from monitor.findings import Findings, FindingState
+from monitor.live import LiveTarget
 from monitor.model import Outcome, Request, Response, Usage, Verdict, VerdictClass
 from monitor.passes import Done, PassRunner
-from monitor.pipeline import LiveTarget, Pipeline
+from monitor.pipeline import Pipeline
 from monitor.planning import plan_pass, profile_choices
 from tests.builders import Bench
 from tests.contract.test_probes import VIEW

@@ -17,9 +17,10 @@ from monitor.engines.base import DiscoveredModel, Discovery, Limit
 from monitor.engines.scripted import ScriptedEngine, answered
 from monitor.errors import UsageError
 from monitor.limits import merged_limits
+from monitor.live import LiveTarget
 from monitor.model import Failure, FailureKind, Outcome, Response, Trial, Usage, Verdict
 from monitor.passes import Done, PassRunner, charge
-from monitor.pipeline import LiveTarget, Pipeline
+from monitor.pipeline import Pipeline
 from monitor.planning import NotProbed, plan_pass, profile_choices
 from monitor.probes.base import Price, TokenLimit, TrialPlan
 from tests.builders import Bench, a_trial, an_exchange

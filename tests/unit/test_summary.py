@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from monitor.detect.binomial import exceeds, tail_probability, upper_bound
 from monitor.model import ExchangeVerdict, Outcome, VerdictClass
 from monitor.passes import Done
-from monitor.reports.summary import answers_of, answers_report, exit_code_of
+from monitor.reports.answers import answers_of, answers_report
+from monitor.reports.summary import exit_code_of
 from tests.builders import Bench, a_trial, an_exchange
 
 

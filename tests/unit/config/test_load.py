@@ -24,7 +24,8 @@ def test_a_small_file_gets_every_default(tmp_path: Path) -> None:
     assert config.environment == "prod"
     assert config.storage_path == tmp_path / "davylamp-data"
     assert (held.interval_seconds, held.timeout_seconds) == (300.0, 60.0)
-    assert (held.tolerance, held.objective_percent, held.min_output_tokens) == (0.1, 99.9, 16)
+    assert (held.tolerance, held.calibration_margin) == (None, 0.02)
+    assert (held.objective_percent, held.min_output_tokens) == (99.9, 16)
     assert held.daily == Caps(tokens=2_000_000, usd=None)
     assert held.boundary == Caps(tokens=8_000_000, usd=None)
     assert target.profile == "standard"

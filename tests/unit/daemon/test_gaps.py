@@ -10,8 +10,8 @@ from monitor.conventions import NotProbed as Code
 from monitor.daemon.gaps import Gaps
 from monitor.daemon.readiness import _not_less_than
 from monitor.engines.scripted import ScriptedEngine, answered
+from monitor.live import LiveTarget
 from monitor.model import Response
-from monitor.pipeline import LiveTarget
 from monitor.planning import NotProbed
 from monitor.probes.base import TokenLimit
 from monitor.sinks import PrometheusSink

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from monitor.config import Config
-    from monitor.pipeline import LiveTarget
+    from monitor.live import LiveTarget
     from tests.fakes.hostile import Received
 
 GOOD = """\

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from monitor.conventions import NotProbed as Code
+from monitor.engines.scripted import ScriptedEngine, answered
+from monitor.live import LiveTarget
+from monitor.model import Response
 from monitor.passes import Done, PassResult
 from monitor.planning import NotProbed
 from monitor.probes.base import Price
@@ -26,9 +28,19 @@ def done(bench: Bench, *exchanges: Any, **trial: Any) -> Done:
     return Done(trial=a_trial(*exchanges, **trial), verdict=bench.judge(*exchanges, **trial))
 
 
-def report(*items: Done, not_probed: tuple[NotProbed, ...] = (), **context: Any) -> CheckReport:
+def a_live_target() -> LiveTarget:
+    engine = ScriptedEngine(lambda _: answered(Response(text="never asked")))
+    return LiveTarget(view=VIEW, engine=engine, credentials={}, timeout_seconds=5.0, tolerance=0.1)
+
+
+def report(
+    *items: Done,
+    not_probed: tuple[NotProbed, ...] = (),
+    live: LiveTarget | None = None,
+    **context: Any,
+) -> CheckReport:
     result = PassResult(
-        target=SimpleNamespace(view=VIEW, tolerance=0.1),  # type: ignore[arg-type]
+        target=live or a_live_target(),
         done=items,
         not_probed=not_probed,
         started_at=NOW,

@@ -19,7 +19,7 @@ from monitor.conventions import (
     SkipReason,
 )
 from monitor.findings import Findings
-from monitor.model import Outcome, VerdictClass
+from monitor.model import CalibrationState, Outcome, VerdictClass
 from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream
 from monitor.store import WriterStats
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
@@ -143,6 +143,7 @@ def test_the_sink_and_the_collector_export_exactly_the_conventions() -> None:
     prometheus.set_schedule_interval("glm", "canary", 300.0)
     prometheus.set_context("glm", "config", 4096)
     prometheus.set_verified("glm", 3871)
+    prometheus.set_calibration("glm", CalibrationState.VALID, 2)
     prometheus.set_config_hash("old")
     prometheus.set_config_hash("0a1b")
     prometheus.add_cost("glm", 0.25)

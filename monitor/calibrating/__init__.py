@@ -1,0 +1,1 @@
+"""Recording what a healthy target does: the flow of `calibrate`."""

@@ -1,0 +1,73 @@
+"""A target that can be asked, and what its answers are held to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from monitor.engines.base import Engine
+from monitor.history import JudgeSettings, Memory
+from monitor.model import DEFAULT_TOLERANCE, Calibration, CalibrationStatus, ToleranceSource
+from monitor.probes.base import TargetView
+
+# A tolerance above this says wrong answers are ordinary for this model.
+WEAK_MODEL_TOLERANCE = 0.10
+
+
+@dataclass(slots=True, kw_only=True)
+class LiveTarget:
+    """A target that can be asked: its engine, credentials, and what is remembered of it.
+
+    ``untagged_share`` of its trials carry nothing that marks them as probes: twins that would
+    show whether marked ones are treated better. ``tolerance`` is that of its answers as a whole;
+    with a calibration each group of a probe's answers has its own (``tolerance_of``).
+    """
+
+    view: TargetView
+    engine: Engine
+    credentials: Mapping[str, str | None]
+    timeout_seconds: float
+    tolerance: float
+    untagged_share: float = 0.0
+    judging: JudgeSettings = field(default_factory=JudgeSettings)
+    calibrated: CalibrationStatus = field(default_factory=CalibrationStatus)
+    tolerance_source: ToleranceSource = ToleranceSource.DEFAULT
+    memory: Memory = field(default_factory=Memory)
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The calibration its answers are held against; ``None`` without a valid one."""
+        return self.calibrated.valid
+
+    @property
+    def weak_model(self) -> bool:
+        """True if wrong answers are ordinary for its model, as far as anybody vouches for it.
+
+        A calibration counts what it set aside, too: a model that misses half of the prompts is
+        weak, although it is right about the other half.
+        """
+        bound = self.tolerance
+        if self.calibration is not None and self.tolerance_source is ToleranceSource.CALIBRATED:
+            bound = max(bound, self.calibration.missed_at_most)
+        return bound > WEAK_MODEL_TOLERANCE
+
+    def tolerance_of(self, probe: str, group: str = "") -> float:
+        """Return the tolerance of a group of a probe's answers."""
+        if self.calibration is None or self.tolerance_source is not ToleranceSource.CALIBRATED:
+            return self.tolerance
+        return self.calibration.tolerance_of(probe, group)
+
+    def hold_to(self, calibrated: CalibrationStatus, configured: float | None) -> None:
+        """Hold its answers to what is ``configured``, else to a valid calibration, else to 10 %.
+
+        Golden prompts a valid calibration set aside are not asked for judgement.
+        """
+        self.calibrated, valid = calibrated, calibrated.valid
+        if configured is not None:
+            self.tolerance, self.tolerance_source = configured, ToleranceSource.CONFIGURED
+        elif valid is not None:
+            self.tolerance, self.tolerance_source = valid.tolerance, ToleranceSource.CALIBRATED
+        else:
+            self.tolerance, self.tolerance_source = DEFAULT_TOLERANCE, ToleranceSource.DEFAULT
+        set_aside = valid.quarantined if valid is not None else ()
+        self.view = replace(self.view, quarantined=set_aside)
