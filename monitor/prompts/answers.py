@@ -34,6 +34,14 @@ def without_code(answer: str) -> str:
     return _SECOND.sub("", rest, count=1)
 
 
+def lists_beside_code(answer: str) -> frozenset[str]:
+    """Return the readings of an answer that may be a list: its own "2." is one, or is none."""
+    answer = answer[:MAX_ANSWER]
+    rest = _CITED_CODE.sub("\n", answer)
+    lines = (line for line in answer.splitlines() if not _CITED_CODE.search(line))
+    return frozenset((rest, _SECOND.sub("", rest, count=1), "\n".join(lines)))
+
+
 def bodies(answer: str) -> frozenset[str]:
     """Return the texts that may be meant as *the* answer when a code stands beside it.
 

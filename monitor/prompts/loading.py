@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from monitor.errors import PromptError
+from monitor.prompts.forms import broken_forms
 from monitor.prompts.matching import missing_facts
 from monitor.prompts.record import GoldenPrompt
 from monitor.prompts.schema import SuiteShape, explain
@@ -32,6 +33,7 @@ def load_suites(folder: Path) -> tuple[GoldenPrompt, ...]:
         found = _shape(document).records()
         for place, prompt in enumerate(found):
             _refuse_weak(document, place, prompt)
+            _refuse_wrong(document, place, prompt)
             if prompt.name in places:
                 raise document.error(
                     f"id '{prompt.id}' is taken by {places[prompt.name]}",
@@ -88,11 +90,23 @@ def _shape(document: Document) -> SuiteShape:
 def _refuse_weak(document: Document, place: int, prompt: GoldenPrompt) -> None:
     """Refuse a prompt that an engine passes by saying nothing, or by repeating the question."""
     remedies = {
-        "an empty answer": "add an any, number, json or pattern",
+        "an empty answer": "add an any, all, number, date, json or pattern",
         "an echo of the question": "add a pattern, a json or a none of other words in the question",
     }
     for name, answer in zip(remedies, ("", prompt.prompt), strict=True):
         if not missing_facts(prompt, answer):
             raise document.error(
                 f"{name} would meet every expectation", ("prompts", place, "expect"), remedies[name]
+            )
+
+
+def _refuse_wrong(document: Document, place: int, prompt: GoldenPrompt) -> None:
+    """Refuse a reference that its own prompt would call wrong."""
+    for number, reference in enumerate(prompt.references):
+        problems = (*missing_facts(prompt, reference), *broken_forms(prompt, reference).values())
+        if problems:
+            raise document.error(
+                f"reference {number + 1} of '{prompt.id}' is not right: {problems[0]}",
+                ("prompts", place, "references", number),
+                "mend the reference, or widen what is expected",
             )

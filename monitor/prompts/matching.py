@@ -5,29 +5,35 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from monitor.prompts.answers import MAX_ANSWER, bodies, without_code
+from monitor.prompts.dates import holds_date
 from monitor.prompts.numbers import holds_number
 from monitor.prompts.pattern import fits
 from monitor.prompts.record import (
+    AllOf,
     AnyOf,
+    DateIs,
     Expectation,
     GoldenPrompt,
     JsonHolds,
+    ListHas,
     NoneOf,
     NumberIs,
     PatternFits,
 )
+from monitor.prompts.snippets import snippets
 from monitor.prompts.structured import holds_values, json_objects
-from monitor.prompts.text import contains, normalise
+from monitor.prompts.text import affirms, normalise
 
 
 def missing_facts(prompt: GoldenPrompt, answer: str) -> tuple[str, ...]:
-    """Describe each expectation that the answer does not meet; empty if it is right.
+    """Describe each fact expected that the answer does not hold; empty if it is right.
 
     The answer comes as the model gave it, with the reference code the probe asked for.
-    Only its first 20,000 characters are judged. A description is made of positions and
-    counts, never of the model's text or the right answer.
+    Only its first 20,000 characters are judged; where code was asked for, only the code, if there
+    is any. How long a list is, is no fact (`broken_forms`). A description is made of positions
+    and counts, never of the model's text or the right answer.
     """
-    read = _Answer.of(answer)
+    read = _Answer.of(prompt, answer)
     facts = prompt.expectations
     return tuple(
         f"fact {place} of {len(facts)} {problem}"
@@ -41,31 +47,46 @@ class _Answer:
     raw: str
     text: str
     bodies: frozenset[str]
+    language: str
 
     @classmethod
-    def of(cls, answer: str) -> "_Answer":
+    def of(cls, prompt: GoldenPrompt, answer: str) -> "_Answer":
+        code = snippets(answer, prompt.code_language) if prompt.structure == "code" else ()
         return cls(
-            raw=answer[:MAX_ANSWER], text=normalise(without_code(answer)), bodies=bodies(answer)
+            raw=answer[:MAX_ANSWER],
+            text=normalise("\n".join(code) or without_code(answer)),
+            bodies=bodies(answer),
+            language=prompt.language,
         )
 
 
 def _problem(fact: Expectation, answer: _Answer) -> str:
     """Say why the expectation is not met, or nothing."""
+    lost, problem = True, ""
     match fact:
         case AnyOf(strings=strings):
-            met = any(contains(answer.text, normalise(one)) for one in strings)
-            return "" if met else f"(any of {_counted(strings)}) not found"
+            lost = not any(affirms(answer.text, normalise(one)) for one in strings)
+            problem = f"(any of {_counted(strings)}) not found"
+        case AllOf(fragments=fragments):
+            absent = sum(not affirms(answer.text, normalise(one)) for one in fragments)
+            lost, problem = absent > 0, f"(all of {_counted(fragments)}) lacks {absent}"
         case NoneOf(strings=strings):
-            found = sum(contains(answer.text, normalise(one)) for one in strings)
-            return f"(none of {_counted(strings)}) broken by {found}" if found else ""
+            found = sum(affirms(answer.text, normalise(one)) for one in strings)
+            lost, problem = found > 0, f"(none of {_counted(strings)}) broken by {found}"
         case NumberIs():
-            unit = " with its unit" if fact.units else ""
-            return "" if holds_number(answer.text, fact) else f"(a number{unit}) not found"
+            lost = not holds_number(answer.text, fact, answer.language)
+            problem = f"(a number{' with its unit' if fact.units else ''}) not found"
+        case DateIs(day=day):
+            lost = not holds_date(answer.text, day, answer.language)
+            problem = "(a date) not found"
         case PatternFits(regex=regex):
-            met = any(fits(body, regex) for body in answer.bodies)
-            return "" if met else "(a pattern) does not fit"
+            lost = not any(fits(body, regex) for body in answer.bodies)
+            problem = "(a pattern) does not fit"
         case JsonHolds(values=values):
-            return _json_problem(answer.raw, json.loads(values, parse_float=Decimal))
+            problem = _json_problem(answer.raw, json.loads(values, parse_float=Decimal))
+        case ListHas():
+            lost = False
+    return problem if lost else ""
 
 
 def _json_problem(answer: str, wanted: dict[str, object]) -> str:

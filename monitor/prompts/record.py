@@ -1,8 +1,9 @@
-"""The records: a golden prompt and its five kinds of expectation."""
+"""The records: a golden prompt and its eight kinds of expectation."""
 
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Literal
 
@@ -14,6 +15,13 @@ class AnyOf:
     """At least one of the strings occurs in the answer, as whole words where words have spaces."""
 
     strings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllOf:
+    """Every one of the fragments occurs in the answer, in any order."""
+
+    fragments: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +41,20 @@ class NumberIs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DateIs:
+    """The day occurs, in a form that has one reading in the prompt's language."""
+
+    day: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListHas:
+    """The answer is a list of this many items. This is its structure, not a fact."""
+
+    items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JsonHolds:
     """A JSON object in the answer holds these values; it may hold more keys.
 
@@ -49,8 +71,8 @@ class PatternFits:
     regex: str
 
 
-Expectation = AnyOf | NoneOf | NumberIs | JsonHolds | PatternFits
-Structure = Literal["text", "json"]
+Expectation = AnyOf | AllOf | NoneOf | NumberIs | DateIs | ListHas | JsonHolds | PatternFits
+Structure = Literal["text", "json", "code"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +81,7 @@ class GoldenPrompt:
 
     `max_output_tokens` is room for the answer alone: whoever asks for a reference code
     too adds the room that its echo takes. `references` are right answers in other words; TOPIC
-    needs at least three.
+    needs at least three. `code_language` is the language of an answer that is code.
     """
 
     suite: str
@@ -71,6 +93,7 @@ class GoldenPrompt:
     structure: Structure = "text"
     tags: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
+    code_language: str = ""
 
     @property
     def name(self) -> str:
@@ -79,12 +102,12 @@ class GoldenPrompt:
 
     @property
     def version(self) -> str:
-        """A digest of all that is asked and expected; tags do not count.
+        """A digest of all that is asked, expected and compared with; tags do not count.
 
         Answers under different versions are answers to different questions: baselines
         and calibrations are kept by name *and* version.
         """
-        content = {
+        content: dict[str, object] = {
             "suite": self.suite,
             "id": self.id,
             "language": self.language,
@@ -93,12 +116,19 @@ class GoldenPrompt:
             "max_output_tokens": self.max_output_tokens,
             "expect": [[type(one).__name__, asdict(one)] for one in self.expectations],
         }
-        text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=_decimal_text)
+        # Left out where empty, so that what was recorded before they existed stays comparable.
+        if self.references:
+            content["references"] = self.references
+        if self.code_language:
+            content["code_language"] = self.code_language
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=_plain)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:VERSION_DIGITS]
 
 
-def _decimal_text(value: object) -> str:
+def _plain(value: object) -> str:
     """Write 42 and 42.0 alike: they expect the same answer."""
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, Decimal):
         return format(value.normalize(), "f")
     raise TypeError(type(value).__name__)

@@ -2,6 +2,8 @@
 
 import difflib
 import json
+import re
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
@@ -18,10 +20,13 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from monitor.prompts.pattern import PatternError, check_pattern
 from monitor.prompts.record import (
+    AllOf,
     AnyOf,
+    DateIs,
     Expectation,
     GoldenPrompt,
     JsonHolds,
+    ListHas,
     NoneOf,
     NumberIs,
     PatternFits,
@@ -30,8 +35,10 @@ from monitor.prompts.text import normalise
 
 MAX_PROMPT = 1_000  # characters
 MAX_TOKENS = 256
+MAX_REFERENCE = 600  # characters
+LEAST_REFERENCES = 3  # fewer say too little of what right answers have in common
 _MAX_NUMBER = 10**15
-_KINDS = ("any", "none", "number", "json", "pattern")
+_KINDS = ("any", "all", "none", "number", "date", "items", "json", "pattern")
 _README = "see golden_prompts/README.md"
 _EXPECTED = {
     "string_type": ("text", "put quotes around it"),
@@ -40,6 +47,7 @@ _EXPECTED = {
     "dict_type": ("a mapping", _README),
     "model_type": ("a mapping", _README),
 }
+_ISO_DAY = re.compile(r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}\Z")
 _NAME = r"^[a-z0-9][a-z0-9-]{0,47}$"
 
 
@@ -61,6 +69,27 @@ def _exact(value: object) -> Decimal:
     return Decimal(str(value))
 
 
+def _day(value: object) -> date:
+    if not isinstance(value, str) or not _ISO_DAY.match(value):
+        raise _wrong(f"expected a date, found {_kind(value)}", "write it as 1969-07-20")
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise _wrong(f"{value} is not in the calendar", "mend the day or the month") from None
+
+
+def _all_different(references: list[str]) -> list[str]:
+    told: dict[str, int] = {}
+    for place, reference in enumerate(references):
+        same = told.setdefault(normalise(reference), place)
+        if same != place:
+            raise _wrong(
+                f"references {same + 1} and {place + 1} say the same",
+                "word them differently: case, signs of width and spaces do not count",
+            )
+    return references
+
+
 def _safe_pattern(regex: str) -> str:
     try:
         check_pattern(regex)
@@ -80,6 +109,12 @@ def _kind(value: object) -> str:
 _Text = Annotated[str, Field(max_length=200), AfterValidator(_visible)]
 _Texts = Annotated[list[_Text], Field(min_length=1, max_length=20)]
 _Number = Annotated[Decimal, BeforeValidator(_exact)]
+_Reference = Annotated[str, Field(max_length=MAX_REFERENCE), AfterValidator(_visible)]
+_References = Annotated[
+    list[_Reference],
+    Field(min_length=LEAST_REFERENCES, max_length=12),
+    AfterValidator(_all_different),
+]
 
 
 class _Shape(BaseModel):
@@ -88,16 +123,20 @@ class _Shape(BaseModel):
 
 class _ExpectShape(_Shape):
     any_of: _Texts | None = Field(None, alias="any")
+    all_of: _Texts | None = Field(None, alias="all")
     none_of: _Texts | None = Field(None, alias="none")
     number: _Number | None = None
     tolerance: Annotated[_Number, Field(ge=0)] | None = None
     units: _Texts | None = None
+    day: Annotated[date, BeforeValidator(_day)] | None = Field(None, alias="date")
+    items: int | None = Field(None, ge=2, le=40)
     json_holds: dict[str, JsonValue] | None = Field(None, alias="json", min_length=1)
     pattern: Annotated[str, AfterValidator(_safe_pattern)] | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        given = (self.any_of, self.none_of, self.number, self.json_holds, self.pattern)
+        words = (self.any_of, self.all_of, self.none_of)
+        given = (*words, self.number, self.day, self.items, self.json_holds, self.pattern)
         kinds = [kind for kind, value in zip(_KINDS, given, strict=True) if value is not None]
         if len(kinds) != 1:
             found = " and ".join(kinds) or "none of them"
@@ -110,26 +149,33 @@ class _ExpectShape(_Shape):
         return self
 
     def record(self) -> Expectation:
+        made: Expectation = PatternFits(regex=self.pattern or "")
         if self.any_of is not None:
-            return AnyOf(strings=tuple(self.any_of))
-        if self.none_of is not None:
-            return NoneOf(strings=tuple(self.none_of))
-        if self.number is not None:
-            return NumberIs(
-                value=self.number,
-                tolerance=self.tolerance or Decimal(0),
-                units=tuple(self.units or ()),
-            )
-        if self.json_holds is not None:
-            return JsonHolds(values=json.dumps(self.json_holds, sort_keys=True, ensure_ascii=False))
-        return PatternFits(regex=self.pattern or "")
+            made = AnyOf(strings=tuple(self.any_of))
+        elif self.all_of is not None:
+            made = AllOf(fragments=tuple(self.all_of))
+        elif self.none_of is not None:
+            made = NoneOf(strings=tuple(self.none_of))
+        elif self.number is not None:
+            tolerance, units = self.tolerance or Decimal(0), tuple(self.units or ())
+            made = NumberIs(value=self.number, tolerance=tolerance, units=units)
+        elif self.day is not None:
+            made = DateIs(day=self.day)
+        elif self.items is not None:
+            made = ListHas(items=self.items)
+        elif self.json_holds is not None:
+            values = json.dumps(self.json_holds, sort_keys=True, ensure_ascii=False)
+            made = JsonHolds(values=values)
+        return made
 
 
 class _PromptShape(_Shape):
     id: str = Field(pattern=_NAME)
     prompt: Annotated[str, Field(max_length=MAX_PROMPT), AfterValidator(_visible)]
-    structure: Literal["text", "json"] = "text"
+    structure: Literal["text", "json", "code"] = "text"
+    code_language: str | None = Field(None, pattern=_NAME)
     expect: list[_ExpectShape] = Field(min_length=1, max_length=8)
+    references: _References | None = None
     max_output_tokens: int = Field(48, ge=1, le=MAX_TOKENS)
     tags: list[Annotated[str, Field(pattern=_NAME)]] = Field(default=[], max_length=10)
 
@@ -139,6 +185,15 @@ class _PromptShape(_Shape):
         if wants_json != (self.structure == "json"):
             raise _wrong(
                 "a json expectation and 'structure: json' need each other",
+                "add the one that is missing",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _code_is_declared(self) -> Self:
+        if (self.code_language is not None) != (self.structure == "code"):
+            raise _wrong(
+                "'code_language' and 'structure: code' need each other",
                 "add the one that is missing",
             )
         return self
@@ -164,6 +219,8 @@ class SuiteShape(_Shape):
                 expectations=tuple(expected.record() for expected in one.expect),
                 max_output_tokens=one.max_output_tokens,
                 tags=tuple(one.tags),
+                references=tuple(one.references or ()),
+                code_language=one.code_language or "",
             )
             for one in self.prompts
         )

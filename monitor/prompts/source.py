@@ -14,6 +14,16 @@ _MAX_DEPTH = 16
 Step = str | int
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML whose dates stay text: they are read where the line of a mistake is known."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    sign: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for sign, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A file's content, and where in the file each part of it stands."""
@@ -42,7 +52,7 @@ def read_document(file: Path) -> Document:
         if root is None:
             raise PromptError("the file is empty", file=file, remedy="add a suite or delete it")
         _refuse_repeated_keys(root, file)
-        content = yaml.safe_load(text)
+        content = yaml.load(text, _Loader)  # noqa: S506 - a safe loader with a type less
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = mark.line + 1 if mark else None

@@ -4,14 +4,17 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 
+from monitor.prompts.strict_json import once_each, refuse
 from monitor.prompts.text import normalise
 
 _MAX_TRIES = 64
 
 
 def json_objects(answer: str) -> Iterator[dict[str, object]]:
-    """Yield each outermost JSON object that the answer holds."""
-    decoder = json.JSONDecoder(parse_float=Decimal, parse_constant=_refuse)
+    """Yield each outermost JSON object that the answer holds, its names all different."""
+    decoder = json.JSONDecoder(
+        parse_float=Decimal, parse_constant=refuse, object_pairs_hook=once_each
+    )
     start = answer.find("{")
     for _ in range(_MAX_TRIES):
         if start < 0:
@@ -46,7 +49,3 @@ def holds_values(found: object, wanted: object) -> bool:
     if isinstance(wanted, bool) or wanted is None:
         return found is wanted
     return not isinstance(found, bool) and found == wanted
-
-
-def _refuse(constant: str) -> object:
-    raise ValueError(constant)

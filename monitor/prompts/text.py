@@ -5,9 +5,17 @@ import unicodedata
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63"), "-")
 _QUOTES = dict.fromkeys(map(ord, "\u2018\u2019\u201b\u02bc"), "'")
+_UNEQUAL = {ord("\u2260"): "!="}
 _SUPERSCRIPT = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _VULGAR_FRACTION = re.compile("([¼-¾⅐-⅞])")
 _LATIN_MARKS = re.compile("[\u0300-\u036f]")
+# What denies the very next words. Further away nothing is read: grammar would be needed.
+_LOOK_BACK = 40
+_NEGATION = re.compile(
+    r"(?:(?:\bnot|n't|\bnever|\brather than|\binstead of)\*{0,2}"
+    r"(?: (?:in|on|at|of|the|a|an|by|from|to|called|named|exactly)){0,2} "
+    r"|(?<!是)不是|并非|而非|不叫|不在|不等于|!= ?)[\s\"'\u201c\u300c(*`\u300a]{0,3}$"
+)
 # Scripts written without spaces, or with particles glued to the word (Hangul).
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u312f"
@@ -19,10 +27,11 @@ def normalise(text: str) -> str:
     """Fold what does not change a fact: case, width, accents, dashes, digits, space.
 
     A superscript becomes `^2` and a fraction such as ½ stands apart, since plain NFKC
-    would turn 10² into 102 and 3½ into 31 halves.
+    would turn 10² into 102 and 3½ into 31 halves. An unequal sign stays one, though its
+    stroke is a mark such as an accent.
     """
     text = _VULGAR_FRACTION.sub(r" \1", _SUPERSCRIPT.sub(r"^\1", text))
-    text = unicodedata.normalize("NFKC", text).translate(_DASHES).translate(_QUOTES)
+    text = unicodedata.normalize("NFKC", text).translate(_DASHES | _QUOTES | _UNEQUAL)
     text = unicodedata.normalize("NFKD", text.casefold())
     text = unicodedata.normalize("NFKC", _LATIN_MARKS.sub("", text)).casefold()
     text = "".join(_plain(char) for char in text)
@@ -43,6 +52,25 @@ def contains(text: str, wanted: str) -> bool:
             return True
         start = text.find(wanted, start + 1)
     return False
+
+
+def affirms(text: str, wanted: str) -> bool:
+    """Whether `wanted` stands in `text` on its own, at least once not right behind a "not".
+
+    Both are normalised. Only a denial of the very next words is understood: "not Lyon", "rather
+    than in Lyon", 不是里昂; not "it is false that it is Lyon".
+    """
+    start = text.find(wanted)
+    while start >= 0:
+        if _stands_alone(text, start, start + len(wanted)) and not denied(text, start):
+            return True
+        start = text.find(wanted, start + 1)
+    return False
+
+
+def denied(text: str, start: int) -> bool:
+    """Whether the words right before this place of a normalised text deny what stands there."""
+    return _NEGATION.search(text[max(0, start - _LOOK_BACK) : start]) is not None
 
 
 def _one_spaced(line: str) -> str:

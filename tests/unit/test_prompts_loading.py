@@ -1,6 +1,7 @@
 """A museum of broken suites, each with its exact message."""
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.errors import ConfigError
-from monitor.prompts import AnyOf, NoneOf, NumberIs, load_suites
+from monitor.prompts import AllOf, AnyOf, DateIs, ListHas, NoneOf, NumberIs, load_suites
 from monitor.prompts.pattern import PatternError, check_pattern, fits
 
 HEAD = "version: 1\nsuite: facts\nlanguage: en\nprompts:\n"
@@ -34,10 +35,10 @@ MUSEUM = {
         ":1: temperature: unknown key 'temperature' (allowed: version, suite, language, prompts)",
     ),
     "unknown kind": (
-        HEAD + EXPECT + "      - al: [Paris]\n",
+        HEAD + EXPECT + "      - xyz: [Paris]\n",
         (
-            ":8: prompts[0].expect[0].al: unknown key 'al' (allowed: any, none, number, tolerance,"
-            " units, json, pattern)"
+            ":8: prompts[0].expect[0].xyz: unknown key 'xyz' (allowed: any, all, none, number,"
+            " tolerance, units, date, items, json, pattern)"
         ),
     ),
     "repeated key": (
@@ -87,8 +88,8 @@ MUSEUM = {
     "two kinds in one": (
         HEAD + EXPECT + "      - any: [Paris]\n        number: 3\n",
         (
-            ":8: prompts[0].expect[0]: an expectation is exactly one of any, none, number, json,"
-            " pattern; found any and number (make each its own list entry)"
+            ":8: prompts[0].expect[0]: an expectation is exactly one of any, all, none, number,"
+            " date, items, json, pattern; found any and number (make each its own list entry)"
         ),
     ),
     "tolerance of a string": (
@@ -128,7 +129,105 @@ MUSEUM = {
         HEAD + EXPECT + "      - none: [Lyon]\n",
         (
             ":7: prompts[0].expect: an empty answer would meet every expectation"
-            " (add an any, number, json or pattern)"
+            " (add an any, all, number, date, json or pattern)"
+        ),
+    ),
+    "a length and no fact": (
+        HEAD + EXPECT + "      - items: 7\n",
+        (
+            ":7: prompts[0].expect: an empty answer would meet every expectation"
+            " (add an any, all, number, date, json or pattern)"
+        ),
+    ),
+    "a list of one": (
+        GOOD + "      - items: 1\n",
+        (
+            ":9: prompts[0].expect[1].items: input should be greater than or equal to 2"
+            " (see golden_prompts/README.md)"
+        ),
+    ),
+    "date in words": (
+        HEAD + EXPECT + "      - date: 20 July 1969\n",
+        ":8: prompts[0].expect[0].date: expected a date, found text (write it as 1969-07-20)",
+    ),
+    "date with a time": (
+        HEAD + EXPECT + "      - date: 1969-07-20 20:17:40\n",
+        ":8: prompts[0].expect[0].date: expected a date, found text (write it as 1969-07-20)",
+    ),
+    "year for a date": (
+        HEAD + EXPECT + "      - date: 1969\n",
+        ":8: prompts[0].expect[0].date: expected a date, found a number (write it as 1969-07-20)",
+    ),
+    "no such day": (
+        HEAD + EXPECT + "      - date: 1969-02-30\n",
+        (
+            ":8: prompts[0].expect[0].date: 1969-02-30 is not in the calendar"
+            " (mend the day or the month)"
+        ),
+    ),
+    "tolerance of a date": (
+        HEAD + EXPECT + "      - date: 1969-07-20\n        tolerance: 3\n",
+        ":8: prompts[0].expect[0]: tolerance and units belong to a number (remove them)",
+    ),
+    "code of no language": (
+        GOOD + "    structure: code\n",
+        (
+            ":5: prompts[0]: 'code_language' and 'structure: code' need each other"
+            " (add the one that is missing)"
+        ),
+    ),
+    "language of no code": (
+        GOOD + "    code_language: python\n",
+        (
+            ":5: prompts[0]: 'code_language' and 'structure: code' need each other"
+            " (add the one that is missing)"
+        ),
+    ),
+    "odd language of code": (
+        GOOD + "    structure: code\n    code_language: C++\n",
+        (
+            ":10: prompts[0].code_language: 'C++' is not a valid code_language"
+            " (use lower case, digits and '-')"
+        ),
+    ),
+    "two references": (
+        GOOD + "    references: [Paris, It is Paris.]\n",
+        (
+            ":9: prompts[0].references: list should have at least 3 items after validation, not 2"
+            " (see golden_prompts/README.md)"
+        ),
+    ),
+    "blank reference": (
+        GOOD + '    references: [Paris, It is Paris., " "]\n',
+        (":9: prompts[0].references[2]: the text is blank (write at least one visible character)"),
+    ),
+    "repeated reference": (
+        GOOD + "    references:\n      - Paris\n      - It is Paris.\n      - PARIS\n",
+        (
+            ":9: prompts[0].references: references 1 and 3 say the same"
+            " (word them differently: case, signs of width and spaces do not count)"
+        ),
+    ),
+    "wrong reference": (
+        GOOD + "    references:\n      - Paris\n      - It is Paris.\n      - It is Lyon.\n",
+        (
+            ":12: prompts[0].references[2]: reference 3 of 'capital-france' is not right: fact 1 of"
+            " 1 (any of 1 string) not found (mend the reference, or widen what is expected)"
+        ),
+    ),
+    "reference of another form": (
+        GOOD + '      - items: 2\n    references: ["Paris, Lyon", "1. Paris\\n2. Nice", Paris]\n',
+        (
+            ":10: prompts[0].references[2]: reference 3 of 'capital-france' is not right: a list of"
+            " 2 items was asked for, the longest found has 1 (mend the reference, or widen what is"
+            " expected)"
+        ),
+    ),
+    "long reference": (
+        GOOD + f"    references: [Paris, It is Paris., Paris {'x' * 600}]\n",
+        (
+            ":9: prompts[0].references[2]: string should have at most 600 characters"
+            " (see golden_prompts/README.md)"
         ),
     ),
     "met by an echo": (
@@ -255,6 +354,43 @@ def test_records(tmp_path: Path) -> None:
     assert hash(prompt) == hash(replace(prompt))
 
 
+def test_records_of_lists_dates_and_code(tmp_path: Path) -> None:
+    lines = [
+        "      - all: [Paris, France]",
+        "      - date: 1969-07-20",
+        "      - date: '1970-01-02'",
+        "      - items: 3",
+        "    structure: code",
+        "    code_language: go",
+        "    references:",
+        "      - Paris, France, July 20, 1969, 2 January 1970",
+        "      - |",
+        "        - Paris, France",
+        "        - 20 July 1969",
+        "        - 1970-01-02",
+        "      - 2 January 1970; 20 July 1969; Paris, France",
+    ]
+    write(tmp_path, HEAD + EXPECT + "\n".join(lines) + "\n")
+
+    with pytest.raises(ConfigError, match=r"reference 1 .* a list of 3 items"):
+        load_suites(tmp_path)
+
+    write(tmp_path, HEAD + EXPECT + "\n".join(lines).replace("items: 3", "items: 5") + "\n")
+    with pytest.raises(ConfigError, match=r"reference 2 .* a list of 5 items"):
+        load_suites(tmp_path)
+
+    write(tmp_path, HEAD + EXPECT + "\n".join([*lines[:3], *lines[4:]]) + "\n")
+    (prompt,) = load_suites(tmp_path)
+    assert prompt.expectations == (
+        AllOf(fragments=("Paris", "France")),
+        DateIs(day=date(1969, 7, 20)),
+        DateIs(day=date(1970, 1, 2)),
+    )
+    assert (prompt.structure, prompt.code_language) == ("code", "go")
+    assert len(prompt.references) == 3
+    assert hash(prompt) == hash(replace(prompt))
+
+
 def test_an_edit_makes_a_new_version(tmp_path: Path) -> None:
     write(tmp_path, GOOD)
     (prompt,) = load_suites(tmp_path)
@@ -265,6 +401,12 @@ def test_an_edit_makes_a_new_version(tmp_path: Path) -> None:
         replace(prompt, max_output_tokens=32),
         replace(prompt, structure="json"),
         replace(prompt, id="other"),
+        replace(prompt, expectations=(DateIs(day=date(1969, 7, 20)),)),
+        replace(prompt, expectations=(AllOf(fragments=("Paris",)),)),
+        replace(prompt, expectations=(ListHas(items=3),)),
+        replace(prompt, references=("Paris", "It is Paris.", "Paris, of course.")),
+        replace(prompt, structure="code", code_language="python"),
+        replace(prompt, structure="code", code_language="json"),
     ]
 
     assert prompt.version == "e2ab853011d1"
