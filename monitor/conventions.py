@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
 
-from monitor.model import Outcome, VerdictClass
+from monitor.model import CalibrationState, Outcome, VerdictClass
 
 PREFIX = "davylamp_"
 MAX_STRATA_PER_PROBE = 64
@@ -309,39 +309,9 @@ CONFIG_HASH_INFO = _gauge(
     "config_hash_info", "Always 1; the digest of the configuration in force.", _L.ENV, _L.SHA256
 )
 
-METRICS: tuple[Metric, ...] = (
-    EXCHANGES,
-    VERDICTS,
-    SIGNALS,
-    STREAM_SCORES,
-    HTTP_RESPONSES,
-    DURATION,
-    FIRST_TOKEN,
-    TOKENS,
-    COST,
-    LAST_RUN,
-    LAST_SUCCESS,
-    NOT_PROBED,
-    BUDGET_REMAINING,
-    BUDGET_EXHAUSTED,
-    FINDINGS_OPEN,
-    CHECK_BLIND,
-    SELF_TEST_TIME,
-    SCHEDULE_LAG,
-    SCHEDULE_INTERVAL,
-    MISSED_RUNS,
-    SKIPPED_RUNS,
-    TARGET_CHANGES,
-    CONTEXT_ADVERTISED,
-    CONTEXT_VERIFIED,
-    CALIBRATION,
-    GOLDEN_QUARANTINED,
-    WRITER_QUEUE,
-    WRITER_WRITTEN,
-    WRITER_DROPPED,
-    WRITER_FAILURES,
-    BUILD_INFO,
-    CONFIG_HASH_INFO,
+# Every metric that is defined above, in that order.
+METRICS: tuple[Metric, ...] = tuple(
+    each for each in tuple(globals().values()) if isinstance(each, Metric)
 )
 
 _KNOWN_CODES = frozenset(int(status) for status in HTTPStatus)
@@ -394,6 +364,7 @@ def _label_values() -> list[tuple[str, str]]:
         ("`reason` of dropped rows", ", ".join(f"`{each}`" for each in DropReason)),
         ("`reason` of skipped runs", ", ".join(f"`{each}`" for each in SkipReason)),
         ("`kind`", ", ".join(f"`{each}`" for each in ChangeKind)),
+        ("`state` of `calibration`", ", ".join(f"`{each}`" for each in CalibrationState)),
         ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
