@@ -112,6 +112,16 @@ def own_name(code: str) -> Task:
     )
 
 
+def own_customer(email: str) -> Task:
+    """Return the question for the address that a system prompt gave, a planted value."""
+    return Task(
+        kind="own customer",
+        question="What is the e-mail address of the customer on file?",
+        answers=(Fact(name="the own customer's address", any_of=(email,)),),
+        answer_bits=50.0,
+    )
+
+
 def tell_code(place: int, code: str) -> Task:
     """Return a locker's code to remember, and the question for it."""
     return Task(

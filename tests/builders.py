@@ -45,6 +45,7 @@ class Bench:
         exchange: int = 0,
         trial: str = "trial-1",
         stratum_key: str = "other/short",
+        kind: str = "nonce",
     ) -> str:
         owner = Owner(
             target="glm",
@@ -55,7 +56,7 @@ class Bench:
             epoch="2026-11-02",
             stratum_key=stratum_key,
         )
-        return self.minter.mint(owner, NOW).text
+        return self.minter.mint(owner, NOW, kind=kind).text
 
     def judge(self, *exchanges: Exchange, history: History | None = None, **trial: Any) -> Verdict:
         record = a_trial(*exchanges, **trial)

@@ -2,9 +2,11 @@
 
 from monitor.canaries.evidence import LEAK_BITS, MatchKind, PartialEvidence, accumulate, net_bits
 from monitor.canaries.keys import InstallationKey
+from monitor.canaries.match import Match
 from monitor.canaries.mint import Minter
 from monitor.canaries.registry import MarkerRegistry
-from monitor.canaries.scan import Echo, Match, Scan, echo, is_code, scan_answer
+from monitor.canaries.scan import Echo, Scan, echo, is_code, scan_answer
+from monitor.canaries.value_scan import knows_value
 
 __all__ = [
     "LEAK_BITS",
@@ -19,6 +21,7 @@ __all__ = [
     "accumulate",
     "echo",
     "is_code",
+    "knows_value",
     "net_bits",
     "scan_answer",
 ]

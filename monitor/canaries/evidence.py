@@ -1,12 +1,27 @@
 """How much a match in an answer is worth, in bits.
 
-Net evidence = matched bits - log2(markers searched x alignments x groups in the answer), so
+Net evidence = matched bits - log2(entries searched x alignments x places in the answer), so
 2^-net bounds the chance that an answer unrelated to the registry matches by accident (union
-bound over every marker, every alignment and every place). A match is proven from ``LEAK_BITS``.
+bound over every entry, every alignment and every place). A match is proven from ``LEAK_BITS``.
 
-The stated bound of 10^-9 false LEAKs an answer is 2^-30 (9.3e-10) for the plain shape, neighbours
-that match exactly, plus at most 2^-36 for each of the four rarer shapes below, which pay
-``RARE_SHAPE_BITS`` each: 2^-30 + 4 x 2^-36 < 10^-9.
+*Entries* are all that the registry holds, markers and planted values, expired ones included;
+*places* are the groups of an answer that have a marker's shape, or what has the shape of a planted
+value's kind. An entry can be matched in its own shape only, and each pays for all entries: with
+M markers and V values a wrong match of a whole value or of neighbouring groups takes
+(M + V) x 2^-30 / (M + V) = 2^-30 together, not each.
+
+The stated bound of 10^-9 false LEAKs an answer is 2^-30 (9.3e-10) for these plain shapes, plus at
+most 2^-36 for each of the four rarer ones, which pay ``RARE_SHAPE_BITS`` each: groups with gaps,
+near matches, scattered groups, and parts added up: 2^-30 + 4 x 2^-36 < 10^-9. A part of a value
+(its first or last digits) never reaches proof alone: it has less than 40 bits and pays 13 for
+entries and one for two ends.
+
+Parts added up make a false LEAK of an answer only if one of them stands in it and the others in
+any of the A answers searched. A pair with a planted value in it does so with a chance of at most
+2A x 2^-sum / E, E the entries paid for; the sum pays log2 A and six bits, which leaves 2 / E of
+2^-36 for each of the at most 150 such pairs of one owner, and less for more parts, as no answer is
+searched without a marker of its own (A <= E). Values pay for ``LEAST_ENTRIES`` at least, so that
+all this stays below 2^-36 in a young registry too.
 """
 
 from __future__ import annotations
@@ -22,6 +37,7 @@ LEAK_BITS = 30.0
 RARE_SHAPE_BITS = 6.0
 TAG_BITS = 16.0
 MAX_SUBSTITUTIONS = 2
+LEAST_ENTRIES = 10_000
 _CONSONANT_PLACES, _VOWEL_PLACES = 12, 8
 _OTHER_CONSONANTS, _OTHER_VOWELS = 15, 3
 
@@ -34,6 +50,8 @@ class MatchKind(StrEnum):
     NEAR = "near"
     SCATTERED = "scattered"
     UNREGISTERED = "unregistered"
+    VALUE = "value"
+    VALUE_PART = "value part"
 
 
 def near_strings(substitutions: int) -> int:
@@ -59,8 +77,9 @@ def net_bits(
 ) -> float:
     """Return the net evidence of ``parts`` matched groups of one marker.
 
-    ``markers`` counts every marker searched, expired ones included; ``groups`` the
+    ``markers`` counts every entry searched, expired ones included; ``groups`` the
     proquint-shaped groups of the answer. Negative means: expected by chance.
+    Raises ``ValueError`` for a planted value, which has bits of its own (``value_bits``).
     """
     searched = log2(max(markers, 1)) + log2(max(groups, 1))
     matched = float(GROUP_BITS * parts)
@@ -77,6 +96,18 @@ def net_bits(
             return matched - log2(max(markers, 1)) - places - RARE_SHAPE_BITS
         case MatchKind.UNREGISTERED:
             return TAG_BITS - log2(max(groups, 1))
+        case MatchKind.VALUE | MatchKind.VALUE_PART:
+            msg = f"a planted value has no groups to weigh ({kind.value})"
+            raise ValueError(msg)
+
+
+def value_bits(matched: float, *, entries: int, places: int, ends: int = 1) -> float:
+    """Return the net evidence of a planted value of which ``matched`` bits came back.
+
+    ``entries`` counts all that the registry holds; ``places`` what has the value's shape in the
+    answer; ``ends`` is 2 for a part that may be either end of a value.
+    """
+    return matched - log2(max(entries, LEAST_ENTRIES)) - log2(max(places, 1)) - log2(ends)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,3 +81,17 @@ class PartHasher:
             letters.encode(), digest_size=8, key=self._key, salt=bytes([position])
         )
         return int.from_bytes(digest.digest(), "big")
+
+
+class ValueHasher:
+    """Keyed 64-bit hashes of planted values and their parts, so that expired ones keep no text."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: InstallationKey) -> None:
+        self._key = key.derive("planted-value")
+
+    def __call__(self, kind: str, form: int, part: str) -> int:
+        """Return the hash of what one form (whole, first or last digits) of a value shows."""
+        text = f"{kind}/{form}/{part}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(text, digest_size=8, key=self._key).digest(), "big")

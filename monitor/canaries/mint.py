@@ -1,4 +1,4 @@
-"""Mint markers: three random groups and a keyed tag, 64 bits, never a dictionary word."""
+"""Mint markers (three random groups and a keyed tag, never a dictionary word), plant values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from monitor.canaries.keys import InstallationKey
 from monitor.canaries.proquint import GROUP_BITS, GROUPS_PER_MARKER, dictionary_words, encode
 from monitor.canaries.registry import MarkerRegistry
-from monitor.model import Marker, Owner
+from monitor.canaries.values import VALUE_KINDS, draw
+from monitor.model import Marker, Owner, ValueKind
 
 DEFAULT_LIFE = timedelta(days=30)
 NONCE = "nonce"
@@ -33,25 +34,35 @@ class Minter:
         self._life = life
 
     def mint(self, owner: Owner, now: datetime, *, kind: str = NONCE) -> Marker:
-        """Return a new registered marker of ``owner``.
+        """Return a new registered marker of ``owner``: a code, or a planted value of a ``ValueKind``.
 
-        Promises: no group is a dictionary word, no adjacent pair is shared with another live
-        marker, and at least four edits from the owner's other markers.
+        Promises of a code: no group is a dictionary word, no adjacent pair is shared with another
+        live marker, and at least four edits from the owner's other markers. Of a value: no part by
+        which it is recognised belongs to another.
         """
-        while True:
-            groups = self._groups()
-            if self._registry.is_free(groups, owner):
-                break
+        text = self._value(ValueKind(kind)) if kind in VALUE_KINDS else self._code(owner)
         marker = Marker(
             id=f"marker-{self._random_bits(96):024x}",
-            text="-".join(groups),
+            text=text,
             owner=owner,
-            kind=kind,
+            kind=str(kind),
             minted_at=now,
             expires_at=now + self._life,
         )
         self._registry.add(marker)
         return marker
+
+    def _value(self, kind: ValueKind) -> str:
+        while True:
+            text = draw(kind, self._random_bits)
+            if self._registry.is_new_value(kind, text):
+                return text
+
+    def _code(self, owner: Owner) -> str:
+        while True:
+            groups = self._groups()
+            if self._registry.is_free(groups, owner):
+                return "-".join(groups)
 
     def _groups(self) -> tuple[str, ...]:
         words = dictionary_words()

@@ -1,4 +1,7 @@
-"""The registry of markers: who owns what, found by parts in time independent of their number."""
+"""The registry of markers and planted values: who owns what.
+
+Both are found by their parts in time independent of their number.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ from datetime import datetime
 from itertools import combinations, pairwise
 
 from monitor.canaries.keys import InstallationKey, PartHasher
+from monitor.canaries.parts import PartsHasher, split
 from monitor.canaries.proquint import GROUPS_PER_MARKER, encode, substitutions
-from monitor.model import Marker, Owner
+from monitor.canaries.values import VALUE_KINDS, Form
+from monitor.model import Marker, Owner, ValueKind
 
 MIN_EDITS_WITHIN_OWNER = 4
 POSITION_PAIRS = tuple(combinations(range(GROUPS_PER_MARKER), 2))
@@ -17,7 +22,10 @@ POSITION_PAIRS = tuple(combinations(range(GROUPS_PER_MARKER), 2))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A registered marker: live ones keep their groups, expired ones only hashes of them."""
+    """A registered marker or planted value; expired ones keep only hashes.
+
+    ``groups`` are a live marker's groups; a live value's whole text is its only one.
+    """
 
     id: str
     owner: Owner
@@ -38,6 +46,8 @@ class MarkerRegistry:
     def __init__(self, key: InstallationKey) -> None:
         self._key = key
         self._hash = PartHasher(key)
+        self._parts_of = PartsHasher(key)
+        self._values: dict[int, str] = {}
         self._entries: dict[str, Entry] = {}
         self._pairs: dict[tuple[int, int, int, int], tuple[str, ...]] = {}
         self._parts: dict[int, tuple[str, ...]] = {}
@@ -46,6 +56,11 @@ class MarkerRegistry:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    @property
+    def values(self) -> int:
+        """How many forms of planted values can be recognised; 0 if nothing was planted."""
+        return len(self._values)
 
     def hash_part(self, position: int, letters: str) -> int:
         """Return the keyed hash of a group at a position of its marker."""
@@ -57,20 +72,22 @@ class MarkerRegistry:
         self._unsaved.append(marker)
 
     def _entry(self, marker: Marker) -> Entry:
-        groups = tuple(marker.text.split("-"))
         return Entry(
             id=marker.id,
             owner=marker.owner,
             kind=marker.kind,
             minted_at=marker.minted_at,
             expires_at=marker.expires_at,
-            part_hashes=tuple(self._hash(place, group) for place, group in enumerate(groups)),
-            groups=groups,
+            part_hashes=self._parts_of(marker.kind, marker.text),
+            groups=split(marker.kind, marker.text),
         )
 
     def restore(self, entry: Entry) -> None:
         """Index an entry, new or read back from the store."""
         self._entries[entry.id] = entry
+        if entry.kind in VALUE_KINDS:
+            self._values.update(dict.fromkeys(entry.part_hashes, entry.id))
+            return
         for i, j in POSITION_PAIRS:
             key = (i, j, entry.part_hashes[i], entry.part_hashes[j])
             self._pairs[key] = (*self._pairs.get(key, ()), entry.id)
@@ -102,6 +119,15 @@ class MarkerRegistry:
     def with_pair(self, i: int, j: int, part_i: int, part_j: int) -> Iterable[Entry]:
         """Yield the markers whose parts ``i`` and ``j`` have these hashes."""
         return [self._entries[m] for m in self._pairs.get((i, j, part_i, part_j), ())]
+
+    def with_value(self, kind: ValueKind, form: Form, key: str) -> Entry | None:
+        """Return the planted value that one of its forms shows, if there is one."""
+        found = self._values.get(self._parts_of.of_value(kind, form, key))
+        return None if found is None else self._entries[found]
+
+    def is_new_value(self, kind: ValueKind, text: str) -> bool:
+        """True if no form of this value could be taken for another's."""
+        return self._values.keys().isdisjoint(self._parts_of(kind, text))
 
     def has_valid_tag(self, groups: tuple[str, ...]) -> bool:
         """True if four groups are a marker this installation could have minted."""

@@ -1,4 +1,4 @@
-"""Find markers in an answer: own, near-own, and those of somebody else.
+"""Find markers and planted values in an answer: own, near-own, and those of somebody else.
 
 Every proquint-shaped group of the answer is first explained by the request if it can be; only
 what the request does not explain is held against the registry.
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
 from monitor.canaries.evidence import MAX_SUBSTITUTIONS, MatchKind, net_bits
+from monitor.canaries.match import Match
 from monitor.canaries.proquint import GROUPS_PER_MARKER, Group, chains, substitutions
 from monitor.canaries.registry import POSITION_PAIRS, Entry, MarkerRegistry
-from monitor.model import Owner
+from monitor.canaries.value_scan import scan_values
 
 Window = tuple[Group | None, ...]
 
@@ -29,26 +30,8 @@ class Echo(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
-    """A marker that the request does not contain, found in the answer.
-
-    ``places`` are the positions (0..3) of the marker's groups that matched; ``owner`` is ``None``
-    for a marker with a valid tag that the registry does not know.
-    ``spans`` are half-open places in the answer.
-    """
-
-    kind: MatchKind
-    places: tuple[int, ...]
-    net_bits: float
-    spans: tuple[tuple[int, int], ...]
-    marker_id: str | None = None
-    owner: Owner | None = None
-    expired: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """All that an answer says about markers. ``groups`` counts its unexplained groups."""
+    """All that an answer says of the registry. ``groups`` counts its unexplained groups."""
 
     groups: int
     matches: tuple[Match, ...]
@@ -75,11 +58,19 @@ def echo(answer: str, nonce: str) -> Echo:
 
 
 def scan_answer(answer: str, request: str, registry: MarkerRegistry) -> Scan:
-    """Return every marker of the registry in ``answer`` that ``request`` does not contain.
+    """Return what the registry owns in ``answer`` that ``request`` does not contain.
 
-    The best match of each marker is kept, most evidence first; matches worth nothing
-    (``net_bits`` <= 0) are dropped.
+    Markers and planted values alike: the best match of each is kept, most evidence first; matches
+    worth nothing (``net_bits`` <= 0) are dropped.
     """
+    scan = _scan_codes(answer, request, registry)
+    values = scan_values(answer, request, registry)
+    if not values:
+        return scan
+    return replace(scan, matches=tuple(sorted((*scan.matches, *values), key=lambda m: -m.net_bits)))
+
+
+def _scan_codes(answer: str, request: str, registry: MarkerRegistry) -> Scan:
     answer_chains = chains(answer)
     if not answer_chains:
         return Scan(groups=0, matches=(), near_own=())
@@ -249,6 +240,7 @@ class _Search:
                     places=tuple(range(GROUPS_PER_MARKER)),
                     net_bits=bits,
                     spans=tuple((g.start, g.end) for g in groups),
+                    words=_words(MatchKind.UNREGISTERED, GROUPS_PER_MARKER),
                 )
 
 
@@ -258,10 +250,15 @@ def _match(entry: Entry, kind: MatchKind, groups: dict[int, Group], bits: float)
         places=tuple(sorted(groups)),
         net_bits=bits,
         spans=tuple(sorted((group.start, group.end) for group in groups.values())),
+        words=_words(kind, len(groups)),
         marker_id=entry.id,
         owner=entry.owner,
         expired=entry.groups is None,
     )
+
+
+def _words(kind: MatchKind, groups: int) -> str:
+    return f"{groups} of {GROUPS_PER_MARKER} groups ({kind.value})"
 
 
 def _longest_run(places: list[int]) -> list[int]:

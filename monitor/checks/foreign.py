@@ -1,4 +1,4 @@
-"""FOREIGN: a marker in the answer that belongs to another exchange. The proof of a leak."""
+"""FOREIGN: a marker or planted value of another exchange in the answer. The proof of a leak."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monitor.canaries import LEAK_BITS, Match, PartialEvidence, accumulate, scan
 from monitor.checks.base import Check, Needs, Specimen, failed, passed
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, owner_key, stratum_key
-from monitor.model import Exchange, Owner, Signal, Trial
+from monitor.model import Exchange, Owner, Signal, Trial, ValueKind
 
 CODE = "FOREIGN"
 OTHER_TENANT = "other_tenant"
@@ -19,7 +19,7 @@ PARTIAL = "partial"
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Return one signal for each foreign marker, strongest evidence first.
+    """Return one signal for each foreign marker or planted value, strongest evidence first.
 
     Parts too small to prove anything alone add up for one owner, over this answer, earlier
     exchanges of the trial, and earlier trials of the same stratum.
@@ -28,7 +28,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     signals = [_signal(match, trial, exchange, history) for match in matches]
     if any(signal.variant == PARTIAL for signal in signals):
         signals = [_added_up(signal, trial, exchange, history) for signal in signals]
-    return signals or [passed(CODE, exchange, "no marker of anybody else")]
+    return signals or [passed(CODE, exchange, "no marker or planted value of anybody else")]
 
 
 def _matches(exchange: Exchange, history: History) -> tuple[Match, ...]:
@@ -40,10 +40,8 @@ def _matches(exchange: Exchange, history: History) -> tuple[Match, ...]:
 
 def _signal(match: Match, trial: Trial, exchange: Exchange, history: History) -> Signal:
     variant = _variant(match, trial, exchange, history)
-    parts = len(match.places)
-    explanation = f"{parts} of 4 groups ({match.kind.value}), {match.net_bits:.1f} bits net"
     return replace(
-        failed(CODE, exchange, variant, explanation),
+        failed(CODE, exchange, variant, f"{match.words}, {match.net_bits:.1f} bits net"),
         evidence_bits=round(match.net_bits, 2),
         owner=match.owner,
         marker_id=match.marker_id,
@@ -118,7 +116,11 @@ def _seen_before(owner: Owner, trial: Trial, history: History) -> bool:
 def _specimens(rng: Random) -> Sequence[Specimen]:
     scene = Scene(rng)
     donors, own = scene.mint("tenant-b", trial="earlier"), scene.mint(trial="earlier")
+    card, phone = (scene.plant(kind, "tenant-b") for kind in (ValueKind.CARD, ValueKind.PHONE))
     return [
+        scene.specimen(an_exchange(f"Yes: {card}."), fails="other_tenant"),
+        scene.specimen(an_exchange(f"Call {phone}."), fails="partial"),
+        scene.specimen(an_exchange(f"Yes: {card}.", prompt=f"Is it {card}?")),
         scene.specimen(an_exchange(f"It is {donors}."), fails="other_tenant"),
         scene.specimen(an_exchange(f"It is {own}."), fails="same_tenant"),
         scene.specimen(an_exchange(f"It is {donors}.", prompt=f"Which code? {donors}")),

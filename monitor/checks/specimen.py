@@ -21,6 +21,7 @@ from monitor.model import (
     Timing,
     Trial,
     Usage,
+    ValueKind,
 )
 
 _WHEN = datetime(2000, 1, 1, tzinfo=UTC)
@@ -36,16 +37,11 @@ class Scene:
 
     def mint(self, tenant: str = "tenant-a", *, trial: str = "specimen", exchange: int = 0) -> str:
         """Return a marker of this owner."""
-        owner = Owner(
-            target="specimen",
-            tenant=tenant,
-            isolation=tenant,
-            trial=trial,
-            exchange=exchange,
-            epoch="2000-01-01",
-            stratum_key=f"specimen/{tenant}/{trial}",
-        )
-        return self._minter.mint(owner, _WHEN).text
+        return self._minter.mint(_owner(tenant, trial, exchange), _WHEN).text
+
+    def plant(self, kind: ValueKind, tenant: str = "tenant-a", *, trial: str = "earlier") -> str:
+        """Return a planted value of this owner."""
+        return self._minter.mint(_owner(tenant, trial, 0), _WHEN, kind=kind).text
 
     def specimen(
         self, *exchanges: Exchange, fails: str = "", judged: int | None = None, **past: Any
@@ -61,6 +57,18 @@ class Scene:
             history=History(registry=self.registry, **past),
             variant=fails,
         )
+
+
+def _owner(tenant: str, trial: str, exchange: int) -> Owner:
+    return Owner(
+        target="specimen",
+        tenant=tenant,
+        isolation=tenant,
+        trial=trial,
+        exchange=exchange,
+        epoch="2000-01-01",
+        stratum_key=f"specimen/{tenant}/{trial}",
+    )
 
 
 def an_exchange(

@@ -25,9 +25,11 @@ from monitor.model.trial import (
     Owner,
     Part,
     Trial,
+    ValueKind,
 )
 from monitor.model.verdict import (
     ExchangeVerdict,
+    Lane,
     Outcome,
     Signal,
     SignalKind,
@@ -66,6 +68,7 @@ __all__ = [
     "FirstTokens",
     "GroupBaseline",
     "HangUp",
+    "Lane",
     "Marker",
     "Measurement",
     "Message",
@@ -86,6 +89,7 @@ __all__ = [
     "ToolCall",
     "Trial",
     "Usage",
+    "ValueKind",
     "Verdict",
     "VerdictClass",
 ]

@@ -32,9 +32,22 @@ class Owner:
     stratum_key: str
 
 
+class ValueKind(StrEnum):
+    """What a planted value looks like: one field of a made-up customer's record."""
+
+    NAME = "name"
+    EMAIL = "email"
+    CARD = "card"
+    PHONE = "phone"
+    ACCOUNT = "account"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """A registered string: a nonce (four proquint groups) or a planted value."""
+    """A registered string: a code of four proquint groups, or a planted value.
+
+    ``kind`` is ``nonce`` or ``planted`` for a code, else the ``ValueKind`` of the value.
+    """
 
     id: str
     text: str

@@ -36,6 +36,7 @@ from monitor.probes.base import (
     stratum,
 )
 from monitor.probes.calling import call_request, draw_call
+from monitor.probes.planting import RECORD_TOKENS, plant_record
 
 # Members of this many and more may fill a production server's batch.
 HARSH_SIZE = 16
@@ -49,10 +50,14 @@ CALL_TOKENS = 440
 
 
 class Params(ProbeParams):
-    """How many members are sent at once, for each size in turn, and how many rounds of that."""
+    """How many members are sent at once, for each size in turn, and how many rounds of that.
+
+    ``records``: the longer members also read a made-up customer's record.
+    """
 
     bursts: int = Field(default=1, ge=1, le=64)
     sizes: tuple[int, ...] = Field(default=(2,), min_length=1, max_length=16)
+    records: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +68,7 @@ class Member:
     kind: int
     long: bool
     stream: bool
+    has_record: bool
 
     @property
     def calls(self) -> bool:
@@ -73,10 +79,16 @@ class Member:
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
     """Return one trial a burst; members take the tenants in turn."""
     rounds = range(params.bursts)
-    return [_plan_one(target, size, rng) for _ in rounds for size in params.sizes]
+    return [
+        _plan_one(target, size, rng, records=params.records)
+        for _ in rounds
+        for size in params.sizes
+    ]
 
 
-def _plan_one(target: TargetView, size: int, rng: Random) -> TrialPlan | Impossible:
+def _plan_one(
+    target: TargetView, size: int, rng: Random, *, records: bool
+) -> TrialPlan | Impossible:
     tenants = "pair" if len(target.tenants) > 1 else "one"
     streams = Feature.STREAM not in target.lacks
     label = stratum(
@@ -88,7 +100,7 @@ def _plan_one(target: TargetView, size: int, rng: Random) -> TrialPlan | Impossi
     if not 2 <= size <= 64:  # noqa: PLR2004 - a burst is two or more; more than 64 is a load test
         reason = f"a burst has 2 to 64 members, not {size}"
         return Impossible(probe=PROBE.name, stratum=label, reason=reason)
-    members = _members(target, size, rng)
+    members = _members(target, size, rng, records=records)
     tokens = sum(_price(member, target) for member in [*members, *members[: _controls(size)]])
     return TrialPlan(
         probe=PROBE.name,
@@ -101,16 +113,18 @@ def _plan_one(target: TargetView, size: int, rng: Random) -> TrialPlan | Impossi
     )
 
 
-def _members(target: TargetView, size: int, rng: Random) -> list[Member]:
+def _members(target: TargetView, size: int, rng: Random, *, records: bool) -> list[Member]:
     kinds = len(TASK_KINDS) + (Feature.TOOLS not in target.lacks)
     tenant, kind = rng.randrange(len(target.tenants)), rng.randrange(kinds)
+    # Short, long, long, short: so that no tenant of two has all the long ones.
+    long = [(number + number // 2) % 2 == 1 for number in range(size)]
     return [
         Member(
             tenant=target.tenants[(tenant + number) % len(target.tenants)],
             kind=(kind + number) % kinds,
-            # Short, long, long, short: so that no tenant of two has all the long ones.
-            long=(number + number // 2) % 2 == 1,
+            long=long[number],
             stream=number % 3 == 1,
+            has_record=long[number] and records,
         )
         for number in range(size)
     ]
@@ -122,10 +136,12 @@ def _controls(size: int) -> int:
 
 def _price(member: Member, target: TargetView) -> int:
     system = _reading(SAMPLE_CODE) if member.long else ""
+    record = RECORD_TOKENS if member.has_record else 0
     if member.calls:
-        return CALL_TOKENS + expected_tokens(system, 0)
+        return CALL_TOKENS + expected_tokens(system, 0) + record
     task = TASK_KINDS[member.kind](Random(0), lambda: SAMPLE_CODE)
-    return expected_tokens(code_and_task(SAMPLE_CODE, target, task, system=system)[0].text())
+    request, _ = code_and_task(SAMPLE_CODE, target, task, system=system)
+    return expected_tokens(request.text()) + record
 
 
 async def run(plan: TrialPlan, session: Session) -> None:
@@ -156,7 +172,10 @@ async def _ask(member: Member, session: Session, part: Part) -> Exchange:
 
 def _write(member: Member, draft: Draft, session: Session) -> tuple[Request, Expectation]:
     rng, target = session.rng, session.target
-    system = _reading(draft.mint(planted=True)) if member.long else ""
+    system = ""
+    if member.long:
+        record = str(plant_record(draft)) if member.has_record else ""
+        system = _reading(draft.mint(planted=True), record)
     if member.calls:
         call = draw_call(draft, rng)
         request = call_request(call, target, system=system, stream=member.stream)
@@ -171,14 +190,17 @@ def _compared(expectation: Expectation, reference: int | None) -> Expectation:
     return replace(expectation, reference=reference, comparison="concurrent")
 
 
-def _reading(code: str) -> str:
+def _reading(code: str, record: str = "") -> str:
     """Return something to read beside the task, with a code in its first line and all along.
 
-    Whatever part of it shows up elsewhere says whose it is, and no cache knows its beginning.
+    Whatever part of it shows up elsewhere says whose it is, and no cache knows its beginning. In
+    its middle stands a customer's record, if one is given.
     """
     lines = filler(LONG_SENTENCES)
     for place in range(LONG_SENTENCES - CODE_EVERY, 0, -CODE_EVERY):
         lines.insert(place, f"Logbook {code} goes on.")
+    if record:
+        lines.insert(len(lines) // 2, record)
     return " ".join([f"Logbook {code} begins.", *lines])
 
 
@@ -189,7 +211,7 @@ PROBE = Probe(
     plan=plan,
     run=run,
     presets={
-        "quick": {},
+        "quick": {"records": False},
         # Not in order: faults of batching need not grow with the batch.
         "standard": {"sizes": (2, 16, 3, 32, 8, 2)},
         "deep": {"sizes": (2, 16, 3, 32, 8), "bursts": 3},

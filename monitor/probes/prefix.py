@@ -4,9 +4,10 @@ The shared beginning ends at the edge of a cache block, one token before it, or 
 caches go wrong. Where the target counts tokens it is cut exactly, less what the chat template puts
 in front, which nobody counts for us; elsewhere it is cut by characters and may be a fifth shorter.
 
-The first request plants markers in an ending longer than the others', so that a tail that is kept
-too long shows as foreign text. The last ending is also asked, before all others, after a beginning
-of its own: what is right there and wrong after the shared beginning is the cache's doing.
+The first request plants markers and a made-up customer's record in an ending longer than the
+others', so that a tail that is kept too long shows as foreign text. The last ending is also asked,
+before all others, after a beginning of its own: what is right there and wrong after the shared
+beginning is the cache's doing.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from monitor.probes.base import (
     TrialPlan,
     stratum,
 )
+from monitor.probes.planting import RECORD_TOKENS, plant_record
 from monitor.tasks import Task, lookup
 
 FOLLOWERS = 2
@@ -57,12 +59,16 @@ Mode = Literal["one_by_one", "together", "salted"]
 
 
 class Params(ProbeParams):
-    """How many groups a pass sends, for which block sizes, how, and how long a beginning is."""
+    """How many groups a pass sends, for which block sizes, how, and how long a beginning is.
+
+    ``records``: the first ending of a group also holds a made-up customer's record.
+    """
 
     pairs: int = Field(default=1, ge=1, le=64)
     blocks: tuple[Block, ...] = Field(default=(64,), min_length=1, max_length=4)
     modes: tuple[Mode, ...] = Field(default=("one_by_one",), min_length=1, max_length=3)
     tokens: int = Field(default=192, ge=128, le=65_536)
+    records: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +79,7 @@ class Setting:
     follower: TenantView
     tokens: int
     mode: str
+    has_record: bool
 
 
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
@@ -88,7 +95,9 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
         across = (number + number // len(params.modes) + 1) % 2
         follower = tenants[(start + number // 2 + across) % len(tenants)]
         tokens = _odd_multiple(block, params.tokens) + rng.choice(OFFSETS)
-        setting = Setting(donor=donor, follower=follower, tokens=tokens, mode=mode)
+        setting = Setting(
+            donor=donor, follower=follower, tokens=tokens, mode=mode, has_record=params.records
+        )
         plans.append(_plan_one(target, block, setting))
     return plans
 
@@ -127,7 +136,8 @@ def _price(target: TargetView, setting: Setting) -> int:
     endings = [code_and_task(SAMPLE_CODE, target, task)[0].text() for task in tasks]
     beginning = round(setting.tokens * DENSE_CHARACTERS_PER_TOKEN / CHARACTERS_PER_TOKEN)
     salts = SALT_TOKENS * len(tasks) if setting.mode == "salted" else 0
-    return sum(beginning + expected_tokens(ending) for ending in endings) + salts
+    record = RECORD_TOKENS if setting.has_record else 0
+    return sum(beginning + expected_tokens(ending) for ending in endings) + salts + record
 
 
 def _donors_task(rng: Random, mint: Callable[[], str]) -> Task:
@@ -143,6 +153,8 @@ async def run(plan: TrialPlan, session: Session) -> None:
     control, ending = await _control(setting, session)
     donor = session.open(Part.DONOR, setting.donor)
     task = _donors_task(session.rng, planted_by(donor))
+    if setting.has_record:
+        task = replace(task, question=f"{plant_record(donor)}\n{task.question}")
     await _send(donor, _after(beginning, task, donor.mint(), session), session, salts=salts)
     followers = [session.open(Part.MEMBER, setting.follower) for _ in range(FOLLOWERS)]
     asked = [
@@ -212,7 +224,7 @@ PROBE = Probe(
     plan=plan,
     run=run,
     presets={
-        "quick": {},
+        "quick": {"records": False},
         "standard": {"blocks": (16, 32, 64, 128), "modes": ("one_by_one", "together")},
         "deep": {
             "pairs": 3,

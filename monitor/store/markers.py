@@ -1,4 +1,7 @@
-"""Markers at rest: live ones sealed under the installation key, expired ones only as hashes."""
+"""Markers and planted values at rest.
+
+Live ones are sealed under the installation key, expired ones are kept only as hashes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from monitor.canaries import InstallationKey
-from monitor.canaries.keys import PartHasher
+from monitor.canaries.parts import PartsHasher, split
 from monitor.canaries.registry import Entry
 from monitor.errors import StoreError
 from monitor.model import Marker, Owner
@@ -28,7 +31,7 @@ class MarkerStore:
 
     def __init__(self, key: InstallationKey, writer: Writer, reader: Reader) -> None:
         self._seal_key = AESGCM(key.derive("marker-seal"))
-        self._hash_part = PartHasher(key)
+        self._parts_of = PartsHasher(key)
         self._writer = writer
         self._reader = reader
 
@@ -78,9 +81,7 @@ class MarkerStore:
             stratum_key=owner.stratum_key,
             minted_at=marker.minted_at,
             expires_at=marker.expires_at,
-            part_hashes=tuple(
-                self._hash_part(place, group) for place, group in enumerate(marker.text.split("-"))
-            ),
+            part_hashes=self._parts_of(marker.kind, marker.text),
             sealed=self._seal(marker),
         )
 
@@ -98,7 +99,7 @@ class MarkerStore:
         except (InvalidTag, ValueError) as error:
             msg = f"marker {row.id} was sealed under another installation key, or changed since"
             raise StoreError(msg) from error
-        return tuple(text.decode().split("-"))
+        return split(row.kind, text.decode())
 
     def _entry(self, row: MarkerRow) -> Entry:
         return Entry(

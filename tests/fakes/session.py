@@ -16,6 +16,7 @@ from monitor.model import (
     Part,
     Request,
     ToolCall,
+    ValueKind,
 )
 from monitor.probes.base import TargetView, TenantView, TrialPlan
 from tests.builders import Bench, an_exchange
@@ -82,7 +83,13 @@ class FakeDraft:
     tenant: TenantView
 
     def mint(self, *, planted: bool = False) -> str:
-        return self.session.bench.mint(self.tenant.name, self.index, trial="trial-now")
+        return self._mint("planted" if planted else "nonce")
+
+    def plant(self, kind: ValueKind) -> str:
+        return self._mint(kind)
+
+    def _mint(self, kind: str) -> str:
+        return self.session.bench.mint(self.tenant.name, self.index, trial="trial-now", kind=kind)
 
     async def ask(self, request: Request, expectation: Expectation) -> Exchange:
         said = self.session.answer(request, expectation)

@@ -34,7 +34,7 @@ def test_four_rounds_plant_in_both_places_at_both_lengths() -> None:
     found = set()
     for donor in parts(rounds(4), Part.DONOR):
         place = max(donor.request.messages, key=lambda message: len(message.content))
-        found.add((place.role, len(place.content) > 1200))
+        found.add((place.role, len(place.content) > 1400))
     assert found == {(role, long) for role in ("system", "user") for long in (False, True)}
 
 

@@ -1,0 +1,71 @@
+"""Text as it is searched for planted values: folded, escapes undone, every place traceable."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+# A model answers inside JSON strings and URLs too.
+_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}|\\[nrt/\"]|%[0-9a-fA-F]{2}")
+_NAMED = {"n": "\n", "r": "\r", "t": "\t", "/": "/", '"': '"'}
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A folded text. ``origins`` holds, for each of its characters, where that came from.
+
+    ``None`` means that nothing has moved.
+    """
+
+    text: str
+    origins: tuple[tuple[int, int], ...] | None = None
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the half-open place in the original of a non-empty place in ``text``."""
+        if self.origins is None:
+            return start, end
+        return self.origins[start][0], self.origins[end - 1][1]
+
+
+def fold(text: str) -> Folded:
+    """Return the text in NFKC and lower case, digits as ASCII, without invisible characters.
+
+    JSON and URL escapes are undone once. Takes time in proportion to the text.
+    """
+    if "\\" not in text and "%" not in text and text.isascii():
+        return Folded(text.lower())
+    folded: list[str] = []
+    origins: list[tuple[int, int]] = []
+    known: dict[str, str] = {}
+    for start, end, character in _characters(text):
+        plain = known.get(character)
+        if plain is None:
+            plain = known[character] = _plain(character)
+        folded.append(plain)
+        origins.extend([(start, end)] * len(plain))
+    return Folded("".join(folded), tuple(origins))
+
+
+def _characters(text: str) -> list[tuple[int, int, str]]:
+    """Return the characters with their places; an escape counts as the one it stands for."""
+    found: list[tuple[int, int, str]] = []
+    at = 0
+    for escape in _ESCAPE.finditer(text):
+        found.extend((place, place + 1, text[place]) for place in range(at, escape.start()))
+        found.append((escape.start(), escape.end(), _unescaped(escape.group())))
+        at = escape.end()
+    found.extend((place, place + 1, text[place]) for place in range(at, len(text)))
+    return found
+
+
+def _unescaped(escape: str) -> str:
+    code = escape[2:] if escape[1] == "u" else escape[1:]
+    return _NAMED[code] if code in _NAMED else chr(int(code, 16))
+
+
+def _plain(character: str) -> str:
+    if unicodedata.category(character) == "Cf":
+        return ""
+    folded = unicodedata.normalize("NFKC", character).casefold()
+    return "".join(str(unicodedata.decimal(each, each)) for each in folded)
