@@ -8,6 +8,7 @@ from monitor.config.schema import Settings
 from monitor.config.secrets import quoted
 from monitor.config.section import Section
 from monitor.config.target import PROFILES, Target
+from monitor.config.terms import repeated_terms
 from monitor.errors import ConfigError
 
 
@@ -18,6 +19,7 @@ def cross_check(settings: Settings) -> Iterator[ConfigError]:
     yield from _unique(settings.targets, "name", "target")
     for target in settings.targets:
         yield from _target(target)
+        yield from _terms(target)
         yield from _probes(target)
         yield from _money(target, settings)
 
@@ -37,6 +39,14 @@ def _target(target: Target) -> Iterator[ConfigError]:
         yield _error(
             target, "output_tokens", problem, "the answer shares the context with the prompt"
         )
+
+
+def _terms(target: Target) -> Iterator[ConfigError]:
+    for number, earlier in repeated_terms(target.sensitive_terms):
+        line = target.place_of("sensitive_terms", earlier).line
+        problem = "a second term that is found where an earlier one is"
+        remedy = f"remove it; the first stands on line {line}"
+        yield _error(target, "sensitive_terms", problem, remedy, number)
 
 
 def _probes(target: Target) -> Iterator[ConfigError]:
@@ -71,6 +81,8 @@ def _unique(sections: Iterable[Section], key: str, what: str) -> Iterator[Config
             seen[value] = section.place_of(key).line
 
 
-def _error(section: Section, key: str, problem: str, remedy: str) -> ConfigError:
-    place = section.place_of(key)
+def _error(
+    section: Section, key: str, problem: str, remedy: str, *below: str | int
+) -> ConfigError:
+    place = section.place_of(key, *below)
     return ConfigError(problem, file=place.file, line=place.line, path=place.path, remedy=remedy)

@@ -29,13 +29,16 @@ class Section(BaseModel):
                 below = Place(file=place.file, line=positions.line(path), path=path)
                 section.stand_at(below, positions)
 
-    def place_of(self, key: str) -> Place:
-        """Return where ``key`` of this section stands. Only loaded sections know."""
+    def place_of(self, key: str, *below: str | int) -> Place:
+        """Return where ``key`` of this section, or what is below it, stands.
+
+        Only loaded sections know.
+        """
         place, positions = self._place, self._positions
         if place is None or positions is None:
             message = "this section was not loaded from a file"
             raise LookupError(message)
-        path = path_of((key,), place.path)
+        path = path_of((key, *below), place.path)
         return Place(file=place.file, line=positions.line(path), path=path)
 
     def secret(self, name: str) -> SecretRef | None:

@@ -11,6 +11,7 @@ from monitor.config.known import EngineName, NodeEngineName, ProbeName
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
+from monitor.config.terms import Term
 from monitor.config.values import (
     Duration,
     EnvName,
@@ -268,7 +269,7 @@ class Target(Section):
         default_factory=dict,
         description="Extra request headers, each with the variable that holds its value.",
     )
-    sensitive_terms: tuple[Text, ...] = Field(
+    sensitive_terms: tuple[Term, ...] = Field(
         default=(),
         description=(
             "Words and phrases no answer may hold unless the prompt does: code names, customers."

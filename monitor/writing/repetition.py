@@ -1,0 +1,150 @@
+"""Loops and repeated n-grams in a text. Every function takes time linear in the text.
+
+No ratio of compression is used: on healthy text a zlib ratio above 2.4 is met by 52 % of Python
+and 93 % of JSON pieces of 1000 characters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from monitor.writing.scripts import script
+
+WINDOW_CHARACTERS = 2000
+LEAST_REPETITIONS = 4
+LEAST_CHARACTERS = 60
+LONGEST_PERIOD = 500
+
+# n-grams of words, and of characters in scripts that write no spaces between words.
+WORDS = 8
+CHARACTERS = 16
+_UNSPACED = frozenset({"CJK", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
+# Each anchor looks for the next place of its few characters; a loop of the least length holds at
+# least one anchor within its first half.
+_ANCHOR = 8
+_STEP = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A stretch that is one period again and again; the last repetition may be cut."""
+
+    start: int
+    end: int
+    period: int
+
+    @property
+    def length(self) -> int:
+        """How many characters it has."""
+        return self.end - self.start
+
+
+def tail_loop(text: str) -> int:
+    """Return how many characters at the end of ``text`` are a loop; 0 if they are none.
+
+    The longest end of the last 2000 characters that is at least four repetitions of one period
+    and at least 60 characters. A text reversed, its failure function (Knuth, Morris, Pratt 1977)
+    gives the smallest period of every prefix, which is an end of the text.
+    """
+    tail = text[-WINDOW_CHARACTERS:][::-1]
+    longest = 0
+    for size, period in _periods(tail):
+        if size >= LEAST_CHARACTERS and size >= LEAST_REPETITIONS * period:
+            longest = size
+    return longest
+
+
+def smallest_period(text: str) -> int:
+    """Return after how many characters ``text`` begins again, to its end; its length if never."""
+    period = len(text)
+    for _, period in _periods(text):  # noqa: B007 - the last one counts
+        pass
+    return period
+
+
+def _periods(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the size of every prefix from two characters on, with its smallest period."""
+    borders = [0] * (len(text) + 1)
+    border = 0
+    for end in range(1, len(text)):
+        while border and text[end] != text[border]:
+            border = borders[border]
+        border += text[end] == text[border]
+        borders[end + 1] = border
+        yield end + 1, end + 1 - border
+
+
+def loops(text: str, *, characters: int = LEAST_CHARACTERS) -> Iterator[Loop]:
+    """Yield loops of at least four repetitions and so many characters, wherever they stand.
+
+    Periods of up to 500 characters are found. Now and then one is missed whose period begins like
+    its own middle; ``tail_loop`` is exact, but looks at the end alone.
+    """
+    here = 0
+    while here + _ANCHOR <= len(text):
+        anchor = text[here : here + _ANCHOR]
+        again = text.find(anchor, here + 1, here + _ANCHOR + LONGEST_PERIOD)
+        period = again - here
+        if again >= 0 and not anchor.isspace():
+            least = max(characters, LEAST_REPETITIONS * period)
+            half = least // 2
+            if text[here : here + half] == text[here + period : here + period + half]:
+                found = _grown(text, here, period)
+                if found.length >= least:
+                    yield found
+                    here = max(here, found.end - _STEP)
+        here += _STEP
+
+
+def _grown(text: str, start: int, period: int) -> Loop:
+    end = start + period
+    while start and text[start - 1] == text[start - 1 + period]:
+        start -= 1
+    while end < len(text) and text[end] == text[end - period]:
+        end += 1
+    return Loop(start, end, period)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Which share of a text's words stands in n-grams that stand there twice, or three times."""
+
+    twice: float
+    thrice: float
+    words: int
+
+
+def repeated(text: str, given: Iterable[str] = ()) -> Repeated:
+    """Return how much of ``text`` is said more than once. n-grams of ``given`` do not count."""
+    unspaced = _is_unspaced(text)
+    words = _words(text, unspaced=unspaced)
+    size = CHARACTERS if unspaced else WORDS
+    grams = _grams(words, size)
+    counts = Counter(grams)
+    again = {gram for gram, count in counts.items() if count > 1}
+    if again:
+        for other in given:
+            again.difference_update(_grams(_words(other, unspaced=unspaced), size))
+    twice, thrice = bytearray(len(words)), bytearray(len(words))
+    for place, gram in enumerate(grams):
+        if gram in again:
+            twice[place : place + size] = b"\1" * size
+            if counts[gram] > 2:  # noqa: PLR2004 - three times
+                thrice[place : place + size] = b"\1" * size
+    most = max(1, len(words))
+    return Repeated(sum(twice) / most, sum(thrice) / most, len(words))
+
+
+def _is_unspaced(text: str) -> bool:
+    letters = [name for letter in text[:WINDOW_CHARACTERS] if (name := script(letter))]
+    return sum(name in _UNSPACED for name in letters) * 2 > len(letters)
+
+
+def _words(text: str, *, unspaced: bool) -> list[str]:
+    return list("".join(text.split())) if unspaced else text.casefold().split()
+
+
+def _grams(words: list[str], size: int) -> list[tuple[str, ...]]:
+    return list(zip(*(words[start:] for start in range(size)), strict=False))
