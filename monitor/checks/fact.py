@@ -15,17 +15,27 @@ CODE = "FACT"
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail tolerated if a key fact is missing; error if the prompt is no longer known."""
-    name, response = exchange.expectation.golden, exchange.response
-    if name is None or response is None:
+    """Fail tolerated if a key fact is missing; error if the prompt is not known as it was asked."""
+    response = exchange.response
+    if exchange.expectation.golden is None or response is None:
         return [skipped(CODE, exchange, "not a golden prompt")]
-    prompt = history.golden.get(name)
+    prompt = prompt_as_asked(exchange, history)
     if prompt is None:
-        return [could_not_judge(CODE, exchange, "the golden prompt is no longer in any suite")]
+        explanation = "the golden prompt is in no suite any more, or was edited since"
+        return [could_not_judge(CODE, exchange, explanation)]
     missing = missing_facts(prompt, response.answer())
     if missing:
         return [failed(CODE, exchange, "missing", "; ".join(missing)[:400])]
     return [passed(CODE, exchange, "every key fact is there")]
+
+
+def prompt_as_asked(exchange: Exchange, history: History) -> GoldenPrompt | None:
+    """Return the golden prompt of an exchange, if it still is what was asked."""
+    expected = exchange.expectation
+    prompt = history.golden.get(expected.golden or "")
+    if prompt is None or expected.golden_version not in {"", prompt.version}:
+        return None
+    return prompt
 
 
 def _specimens(rng: Random) -> Sequence[Specimen]:

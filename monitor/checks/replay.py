@@ -33,6 +33,7 @@ from monitor.checks.specimen import Scene, an_exchange
 from monitor.detect.binomial import tail_probability
 from monitor.history import History
 from monitor.model import Exchange, Expectation, Response, Signal, ToolCall, Trial, Usage
+from monitor.prompts import NOT_JSON, parse_json
 
 CODE = "REPLAY"
 WARM, SALTED, STREAM = "warm", "salted", "stream"
@@ -144,9 +145,12 @@ def _calls(calls: Sequence[ToolCall]) -> list[tuple[str, str | None]]:
 
 def _canonical(text: str) -> str | None:
     """Return JSON with its keys sorted and its strings in plain form; ``None`` if it is none."""
+    value = parse_json(text)
+    if value is NOT_JSON:
+        return None
     try:
-        return json.dumps(_plain(json.loads(text)), sort_keys=True)
-    except (ValueError, RecursionError):
+        return json.dumps(_plain(value), sort_keys=True)
+    except RecursionError:
         return None
 
 
@@ -155,7 +159,9 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_plain(each) for each in value]
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # 3.0 and 3 are one number; "3" is none
+    if isinstance(value, int | float) or value is None:
         return value
     return " ".join(str(value).casefold().split())
 

@@ -6,7 +6,8 @@ never compared with a whole string: two right answers of one model differ in wor
 temperature 0.
 """
 
-from monitor.prompts.forms import broken_forms
+from monitor.prompts.fences import Block, blocks
+from monitor.prompts.forms import broken_forms, has_form
 from monitor.prompts.loading import load_suites, shipped_folder
 from monitor.prompts.matching import missing_facts
 from monitor.prompts.record import (
@@ -21,11 +22,14 @@ from monitor.prompts.record import (
     NumberIs,
     PatternFits,
 )
+from monitor.prompts.strict_json import NOT_JSON, parse_json
 from monitor.prompts.text import stands_in
 
 __all__ = [
+    "NOT_JSON",
     "AllOf",
     "AnyOf",
+    "Block",
     "DateIs",
     "Expectation",
     "GoldenPrompt",
@@ -34,9 +38,12 @@ __all__ = [
     "NoneOf",
     "NumberIs",
     "PatternFits",
+    "blocks",
     "broken_forms",
+    "has_form",
     "load_suites",
     "missing_facts",
+    "parse_json",
     "shipped_folder",
     "stands_in",
 ]

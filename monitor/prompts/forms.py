@@ -8,18 +8,24 @@ from monitor.prompts.snippets import is_parsed, parses, snippets
 
 
 def broken_forms(prompt: GoldenPrompt, answer: str) -> dict[str, str]:
-    """Return what is wrong with the form of an answer, by a short name; nothing if it is right.
+    """Return what is wrong with an answer's "code" and "list"; nothing if it is right.
 
     The words hold counts and positions, never the model's text. Code in a language that is not
     parsed here is not judged.
     """
     faults = {}
     if prompt.structure == "code" and is_parsed(prompt.code_language):
-        faults["code_does_not_parse"] = _code(answer, prompt.code_language)
+        faults["code"] = _code(answer, prompt.code_language)
     for expected in prompt.expectations:
         if isinstance(expected, ListHas):
-            faults["list_incomplete"] = _list(answer, expected.items)
+            faults["list"] = _list(answer, expected.items)
     return {name: words for name, words in faults.items() if words}
+
+
+def has_form(prompt: GoldenPrompt) -> bool:
+    """Whether a golden prompt asks for a form that is judged here: a list, or code that parses."""
+    lists = any(isinstance(expected, ListHas) for expected in prompt.expectations)
+    return lists or (prompt.structure == "code" and is_parsed(prompt.code_language))
 
 
 def _code(answer: str, language: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from random import Random
 
-from monitor.checks.struct import fits, parse
+from monitor.checks.schema import fits
 from monitor.model import Exchange, Outcome, Part, VerdictClass
 from monitor.probes.base import Price, TargetView, TenantView, TrialPlan
 from monitor.probes.calling import ask_for_call
@@ -49,7 +50,8 @@ def test_a_right_call_fits_the_schema_that_was_offered() -> None:
     assert [m.role for m in exchange.request.messages] == ["system", "user"]
     assert exchange.request.stream
     [call] = exchange.response.tool_calls
-    assert all(fits(parse(call.arguments), parse(t.parameters)) for t in exchange.request.tools)
+    schemas = [json.loads(tool.parameters) for tool in exchange.request.tools]
+    assert all(fits(json.loads(call.arguments), schema) for schema in schemas)
 
 
 def test_another_members_call_is_crossed_even_within_one_tenant() -> None:

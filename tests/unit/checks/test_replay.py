@@ -207,12 +207,14 @@ def calling(index: int, arguments: str, name: str = "book", **expectation) -> Ex
     ("arguments", "name", "found"),
     [
         ('{"for": 2, "where": "inside"}', "book", []),
-        ('{"where":  "Inside ", "for": "2"}', "book", []),
+        ('{"where":  "Inside ", "for": 2.0}', "book", []),
+        ('{"for": "2", "where": "inside"}', "book", [(1, "differs")]),
+        ('{"for": 2, "for": 2, "where": "inside"}', "book", [(1, "differs")]),
         ('{"for": 3, "where": "inside"}', "book", [(1, "differs")]),
         ('{"for": 2, "where', "book", [(1, "differs")]),
         ('{"for": 2, "where": "inside"}', "cancel", [(1, "differs")]),
     ],
-    ids=["same", "spelt otherwise", "other value", "cut", "other tool"],
+    ids=["same", "spelt otherwise", "other type", "name twice", "other value", "cut", "other tool"],
 )
 def test_calls_are_compared_in_canonical_form(arguments, name, found) -> None:
     first = calling(0, '{"for": 2, "where": "inside"}')

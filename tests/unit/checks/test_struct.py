@@ -8,7 +8,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.checks.struct import CHECK, fits
+from monitor.checks.schema import fits
+from monitor.checks.struct import CHECK
 from monitor.model import Request, Status, Tool, ToolCall, VerdictClass
 from tests.builders import Bench, a_trial, an_exchange, failures
 
