@@ -94,7 +94,8 @@ def _trust() -> ssl.SSLContext:
 class HttpClient:
     """One target's client. ``transport`` is the seam for tests and for a private CA.
 
-    ``fixed_headers`` go with every request, and like credentials only to ``origins``.
+    ``fixed_headers`` go with every request, and like credentials only to ``origins``;
+    ``fixed_names`` are theirs, in lower case.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class HttpClient:
         fixed_headers: Mapping[str, str] | None = None,
     ) -> None:
         self._fixed_headers = dict(fixed_headers or {})
+        self.fixed_names = frozenset(name.lower() for name in self._fixed_headers)
         self.limits = limits or Limits()
         self._origins = origins
         self._clock = clock

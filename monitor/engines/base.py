@@ -14,13 +14,17 @@ from monitor.model import Failure, Request, Response, Timing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What one request came to: a response, a failure, or both (an answer that was cut)."""
+    """What one request came to: a response, a failure, or both (an answer that was cut).
+
+    ``request_id`` is what the operator calls it, ``sent_request_id`` what we called it.
+    """
 
     response: Response | None
     failure: Failure | None
     http_status: int | None
     request_id: str | None
     timing: Timing
+    sent_request_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from secrets import token_hex
 from typing import Protocol
 
 from monitor.engines.base import Reply
@@ -18,6 +19,9 @@ from monitor.http import HttpClient, RawReply, cancelled
 from monitor.model import Failure, FailureKind, HangUp, Request, Response, Timing
 
 _EVENT_STREAM = "text/event-stream"
+# The usual header by which a client names its request; most servers log it, and many echo it.
+REQUEST_ID_HEADER = "X-Request-Id"
+_REQUEST_ID_BYTES = 16
 MAX_OTHER_BYTES = 256_000
 
 
@@ -25,7 +29,8 @@ class EventReader(Protocol):
     """Puts one answer together from the events of a stream.
 
     ``finished`` is true once nothing that follows can matter; ``pieces`` counts the events that
-    carried a part of the answer; ``result`` is called once, with what broke the wire.
+    carried a part of the answer; ``longest_gap_seconds`` is the longest pause between two of them.
+    ``result`` is called once, with what broke the wire.
     """
 
     faults: FaultList
@@ -33,6 +38,7 @@ class EventReader(Protocol):
     events: int
     pieces: int
     first_token_seconds: float | None
+    longest_gap_seconds: float | None
 
     def take(self, event: SseEvent, seconds: float) -> None:
         """Take the next event, which arrived ``seconds`` after the request was sent."""
@@ -59,7 +65,14 @@ class Call:
 async def exchange(
     http: HttpClient, call: Call, *, credential: str | None, timeout_seconds: float
 ) -> Reply:
-    """Ask once and return what came; a cut or late answer keeps its part beside the failure."""
+    """Ask once and return what came; a cut or late answer keeps its part beside the failure.
+
+    Every request has a random id of its own, tagged or not: an answer that names another's was
+    mixed up on its way. Where the configuration sends such a header, ours is left out.
+    """
+    own_id = ""
+    if REQUEST_ID_HEADER.lower() not in http.fixed_names:
+        own_id = token_hex(_REQUEST_ID_BYTES)
     hang_up = call.request.hang_up or HangUp()
     stream = None
     if call.reader is not None:
@@ -70,6 +83,7 @@ async def exchange(
         headers={
             **bearer(credential, tagged=call.request.tagged),
             **call.headers,
+            **({REQUEST_ID_HEADER: own_id} if own_id else {}),
             "Accept": _EVENT_STREAM if stream else "*/*",
         },
         body=call.body,
@@ -86,6 +100,7 @@ async def exchange(
             headers=identity_headers(raw) + response.headers,
             protocol_faults=faults.codes(),
             other_text=_everything(raw),
+            pieces=stream.reader.pieces if stream else None,
         )
     return Reply(
         response=response,
@@ -96,7 +111,9 @@ async def exchange(
             started_at=raw.started_at,
             total_seconds=raw.total_seconds,
             first_token_seconds=stream.reader.first_token_seconds if stream else None,
+            longest_gap_seconds=stream.reader.longest_gap_seconds if stream else None,
         ),
+        sent_request_id=own_id,
     )
 
 

@@ -140,40 +140,53 @@ def read_usage(value: object, faults: FaultList) -> Usage:
         return Usage()
     prompt, completion = (object_at(value, f"{side}_tokens_details") for side in _SIDES)
     sent, written = (_count(value.get(f"{side}_tokens"), faults) for side in _SIDES)
+    cached = _count(_first(prompt.get("cached_tokens"), *map(value.get, _CACHED)), faults)
+    stored = _plain_count(value.get("cache_creation_input_tokens"))
+    total = _plain_count(value.get("total_tokens"))
     return Usage(
         input_tokens=sent,
         output_tokens=written,
-        cached_tokens=_count(
-            _first(
-                prompt.get("cached_tokens"),
-                value.get("prompt_cache_hit_tokens"),
-                value.get("cache_read_input_tokens"),
-            ),
-            faults,
-        ),
+        cached_tokens=cached,
         reasoning_tokens=_count(
             _first(
                 completion.get("reasoning_tokens"),
                 value.get("reasoning_tokens"),
-                _only_in_total(value.get("total_tokens"), sent, written),
+                _only_in_total(total, sent, written, beside=(cached or 0, stored or 0)),
             ),
             faults,
         ),
+        total_tokens=total,
     )
 
 
-def _only_in_total(total: object, sent: int | None, written: int | None) -> int | None:
-    """Return the tokens that only the total counts: hidden thoughts, by the dialect of Gemini."""
-    if not isinstance(total, int) or isinstance(total, bool) or sent is None or written is None:
+def _only_in_total(
+    total: int | None, sent: int | None, written: int | None, *, beside: tuple[int, int]
+) -> int | None:
+    """Return the tokens that only the total counts: hidden thoughts, by the dialect of Gemini.
+
+    Where the prompt's tokens leave out those read from a cache or written to it, as in Anthropic's
+    usage, it is those that the total has more (``beside``): no thoughts.
+    """
+    if total is None or sent is None or written is None:
         return None
-    return total - sent - written if total > sent + written else None
+    read, stored = beside
+    more = total - sent - written
+    return more if more > 0 and more not in (read, stored, read + stored) else None
 
 
 _SIDES = ("prompt", "completion")
+_CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens")
 
 
 def _first(*values: object) -> object:
     return next((value for value in values if value is not None), None)
+
+
+def _plain_count(value: object) -> int | None:
+    """Return a count that few servers give, without asking that it be one."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MAX_TOKENS else None
 
 
 def _count(value: object, faults: FaultList) -> int | None:

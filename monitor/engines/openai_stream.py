@@ -36,8 +36,9 @@ class StreamReader:
     """Takes the events in order and keeps the answer so far, so that a cut loses nothing.
 
     ``finished`` is true once nothing that follows can matter: after ``[DONE]`` or an error.
-    ``pieces`` counts the events that carried a part of the answer. ``translate`` turns an event of
-    another dialect into one of this; one that never says why it ended is not ``finish_expected``.
+    ``pieces`` counts the events that carried a part of the answer, ``longest_gap_seconds`` is the
+    longest pause between two of them. ``translate`` turns an event of another dialect into one of
+    this; one that never says why it ended is not ``finish_expected``.
     """
 
     def __init__(
@@ -52,6 +53,8 @@ class StreamReader:
         self.events = 0
         self.pieces = 0
         self.first_token_seconds: float | None = None
+        self.longest_gap_seconds: float | None = None
+        self._last_piece_seconds = 0.0
         self._usage_expected = usage_expected
         self._finish_expected = finish_expected
         self._translate = translate
@@ -152,9 +155,16 @@ class StreamReader:
         for fragment in fragments:
             self._take_fragment(fragment)
         if content or reasoning or fragments:
-            self.pieces += 1
-            if self.first_token_seconds is None:
-                self.first_token_seconds = seconds
+            self._time_piece(seconds)
+
+    def _time_piece(self, seconds: float) -> None:
+        self.pieces += 1
+        if self.first_token_seconds is None:
+            self.first_token_seconds = seconds
+        else:
+            gap = seconds - self._last_piece_seconds
+            self.longest_gap_seconds = max(gap, self.longest_gap_seconds or 0.0)
+        self._last_piece_seconds = seconds
 
     def _take_fragment(self, fragment: Fragment) -> None:
         index = fragment.index

@@ -112,7 +112,11 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One request to one target and what came back: a response, a failure, or both (cut)."""
+    """One request to one target and what came back: a response, a failure, or both (cut).
+
+    ``request_id`` is what the target's operator calls it; ``sent_request_id`` is the random id that
+    we sent along, empty if the configuration sends one of its own.
+    """
 
     index: int
     part: Part
@@ -125,6 +129,7 @@ class Exchange:
     failure: Failure | None = None
     http_status: int | None = None
     request_id: str | None = None
+    sent_request_id: str = ""
 
     @property
     def refused(self) -> bool:

@@ -51,12 +51,17 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Token counts as the target reports them; ``None`` where it reports nothing."""
+    """Token counts as the target reports them; ``None`` where it reports nothing.
+
+    Most count cached tokens among the input's, some beside them. ``total_tokens`` is at least input
+    and output together; hidden thoughts and cached tokens may stand in it alone.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    total_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +78,8 @@ class Response:
     """A whole or partial answer. ``text`` is hostile input: never render or execute it.
 
     ``other_text`` is all that came back, as it came: error pages, unknown fields, headers. It is
-    no answer, but it is searched for other tenants' text like one.
+    no answer, but it is searched for other tenants' text like one. ``pieces`` counts the events of
+    a stream that carried a part of the answer; ``None`` if it came whole.
     """
 
     text: str
@@ -88,6 +94,7 @@ class Response:
     system_fingerprint: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     protocol_faults: tuple[str, ...] = ()
+    pieces: int | None = None
 
     def written(self) -> str:
         """What the model wrote: text, hidden reasoning, tool names and arguments."""
@@ -109,11 +116,16 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Instants of one exchange; durations in seconds from ``started_at``."""
+    """Instants of one exchange; durations in seconds from ``started_at``.
+
+    ``longest_gap_seconds`` is the longest pause between two pieces of a streamed answer; ``None``
+    if it had fewer than two.
+    """
 
     started_at: datetime
     total_seconds: float
     first_token_seconds: float | None = None
+    longest_gap_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

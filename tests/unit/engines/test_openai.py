@@ -219,7 +219,7 @@ def test_tool_calls_are_put_together_from_fragments() -> None:
         ToolCall(name="sub", arguments="{}"),
     )
     assert answer.response.protocol_faults == ()
-    assert answer.response.usage == Usage(input_tokens=19, output_tokens=2)
+    assert answer.response.usage == Usage(input_tokens=19, output_tokens=2, total_tokens=21)
 
 
 def test_fragments_without_an_index_are_a_fault() -> None:

@@ -290,3 +290,20 @@ def test_cached_tokens_go_by_three_names(reported) -> None:
 def test_what_only_the_total_counts_was_thought(total, reasoning) -> None:
     usage = {"prompt_tokens": 30, "completion_tokens": 20, "total_tokens": total}
     assert read_usage(usage, FaultList()).reasoning_tokens == reasoning
+
+
+@pytest.mark.parametrize(
+    ("total", "reasoning"),
+    [(450, None), (550, None), (150, None), (350, 300)],
+    ids=["read", "read and stored", "stored", "neither"],
+)
+def test_cached_tokens_that_only_the_total_counts_were_not_thought(total, reasoning) -> None:
+    usage = {
+        "prompt_tokens": 30,
+        "completion_tokens": 20,
+        "total_tokens": total,
+        "cache_read_input_tokens": 400,
+        "cache_creation_input_tokens": 100,
+    }
+    read = read_usage(usage, FaultList())
+    assert (read.reasoning_tokens, read.cached_tokens, read.total_tokens) == (reasoning, 400, total)

@@ -145,7 +145,7 @@ def test_the_session_may_be_kept_on_one_cache(path: str) -> None:
 def test_a_healthy_envelope() -> None:
     response = answer(ANSWER)
     assert (response.text, response.finish_reason) == ("ok", "stop")
-    assert response.usage == Usage(input_tokens=21, output_tokens=2)
+    assert response.usage == Usage(input_tokens=21, output_tokens=2, total_tokens=23)
     assert response.protocol_faults == ()
 
 
@@ -270,7 +270,7 @@ def test_a_native_stream() -> None:
         stream(event("o"), event("k "), event(7), event("", tool_calls=[]), END), streamed=True
     )
     assert (response.text, response.finish_reason) == ("ok 7", "stop")
-    assert response.usage == Usage(input_tokens=21, output_tokens=2)
+    assert response.usage == Usage(input_tokens=21, output_tokens=2, total_tokens=23)
     assert response.protocol_faults == ()
 
 
@@ -279,7 +279,7 @@ def test_a_stream_of_chunks_that_ends_natively() -> None:
     untrue = chunk(choices=[], usage={"prompt_tokens": 0, "completion_tokens": 0})
     response = answer(stream(content("o"), content("k"), STOP, untrue, END), streamed=True)
     assert (response.text, response.finish_reason) == ("ok", "stop")
-    assert response.usage == Usage(input_tokens=21, output_tokens=2)
+    assert response.usage == Usage(input_tokens=21, output_tokens=2, total_tokens=23)
     assert response.protocol_faults == ()
 
 

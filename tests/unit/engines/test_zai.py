@@ -139,7 +139,8 @@ def test_a_healthy_answer(*, streamed: bool) -> None:
     response = reply_.response
     assert response is not None
     assert (response.text, response.finish_reason) == ("ok", "stop")
-    assert response.usage == Usage(input_tokens=19, output_tokens=2, cached_tokens=16)
+    counted = Usage(input_tokens=19, output_tokens=2, cached_tokens=16, total_tokens=21)
+    assert response.usage == counted
     assert response.headers == (("body.request_id", "2026112919340-1"),)
     assert response.protocol_faults == ()
 
