@@ -44,6 +44,7 @@ from monitor.sinks import (
     Stream,
 )
 from monitor.store import Store, open_store
+from monitor.streams import StreamSink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,8 @@ def open_installation(
 def _told(
     store: Store, counters: PrometheusSink, others: Sequence[Sink], resources: ExitStack
 ) -> list[Sink]:
-    told: list[Sink] = [ClickHouseSink(store.writer, store.hasher), counters, *others]
+    kept = ClickHouseSink(store.writer, store.hasher)
+    told: list[Sink] = [kept, counters, StreamSink(counters), *others]
     for sink in told:
         resources.callback(sink.close)
     return told

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
 
-from monitor.model import CalibrationState, Outcome, VerdictClass
+from monitor.model import CalibrationState, Lane, Outcome, VerdictClass
 
 PREFIX = "davylamp_"
 MAX_STRATA_PER_PROBE = 64
@@ -94,17 +94,6 @@ class SkipReason(StrEnum):
     RATE_LIMITED = "rate_limited"
     SLOW = "slow"
     PRESSURE = "pressure"
-
-
-class Lane(StrEnum):
-    """What a stream's scores are about; each lane has a detector of its own."""
-
-    HARD = "hard"
-    TOLERATED = "tolerated"
-    FIRST_TOKEN = "first_token"  # noqa: S105 - not a password
-    FACTS = "facts"
-    TREND = "trend"
-    JUDGE = "judge"
 
 
 class DropReason(StrEnum):
@@ -364,6 +353,7 @@ def _label_values() -> list[tuple[str, str]]:
         ("`reason` of dropped rows", ", ".join(f"`{each}`" for each in DropReason)),
         ("`reason` of skipped runs", ", ".join(f"`{each}`" for each in SkipReason)),
         ("`kind`", ", ".join(f"`{each}`" for each in ChangeKind)),
+        ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`state` of `calibration`", ", ".join(f"`{each}`" for each in CalibrationState)),
         ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),

@@ -47,6 +47,17 @@ class VerdictClass(IntEnum):
         return "none" if self is VerdictClass.NONE else self.name
 
 
+class Lane(StrEnum):
+    """What the scores of a stream are about; each lane has a detector of its own."""
+
+    HARD = "hard"
+    TOLERATED = "tolerated"
+    FIRST_TOKEN = "first_token"  # noqa: S105 - not a password
+    FACTS = "facts"
+    TREND = "trend"
+    JUDGE = "judge"
+
+
 class SignalKind(StrEnum):
     """Whether a failed signal is something a healthy engine never does."""
 

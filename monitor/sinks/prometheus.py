@@ -13,13 +13,12 @@ from monitor import conventions as names
 from monitor.conventions import (
     ChangeKind,
     Direction,
-    Lane,
     Metric,
     NotProbed,
     SkipReason,
     code_label,
 )
-from monitor.model import CalibrationState, Exchange, Outcome, Status, Trial, Verdict
+from monitor.model import CalibrationState, Exchange, Lane, Outcome, Status, Trial, Verdict
 from monitor.sinks.table import Table
 
 _SCORES = [(Outcome.GOOD.value,), (Outcome.BAD.value,)]

@@ -10,7 +10,7 @@ import pytest
 from monitor.checks import CHECKS
 from monitor.conventions import NotProbed
 from monitor.findings import FindingState
-from monitor.model import FailureKind, Outcome, Part, SignalKind, Status, VerdictClass
+from monitor.model import FailureKind, Lane, Outcome, Part, SignalKind, Status, VerdictClass
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind
 from tests.architecture.pages import DOCS
@@ -21,6 +21,7 @@ VALUES: dict[str, Iterable[str]] = {
     "Outcomes": Outcome,
     "Statuses": Status,
     "Kinds of failed signals": SignalKind,
+    "Lanes": Lane,
     "Parts": Part,
     "Failures": FailureKind,
     "Why a stratum was not probed": NotProbed,

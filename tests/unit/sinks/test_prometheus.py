@@ -19,7 +19,7 @@ from monitor.conventions import (
     SkipReason,
 )
 from monitor.findings import Findings
-from monitor.model import CalibrationState, Outcome, VerdictClass
+from monitor.model import CalibrationState, Lane, Outcome, VerdictClass
 from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream
 from monitor.store import WriterStats
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
@@ -137,6 +137,7 @@ def test_the_sink_and_the_collector_export_exactly_the_conventions() -> None:
     prometheus, registry = sink()
     prometheus.initialise([STREAM], signals=["NONCE"])
     prometheus.deliver(trial(1), verdict(1))
+    prometheus.count_score("glm", "canary", Lane.TREND, bad=False)
     prometheus.set_not_probed("glm", [("boundary", "over", NotProbed.BUDGET)])
     prometheus.set_schedule_lag("glm", 0.5)
     prometheus.initialise_schedule("glm", ["canary"])

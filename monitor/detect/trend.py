@@ -1,0 +1,130 @@
+"""TREND: a target that gets worse the more it has been asked, also where a restart mends it.
+
+A decay that a restart hides looks harmless on the whole: few answers are late in a life. So beside
+the detector over all scores there is one for each *stretch* of age, the number of exchanges since
+the start, and these go on over restarts. Each score moves the whole and one stretch. Their sum,
+halved, is again a process that grows by at most one a score while all is well, so what ``esr`` says
+of false alarms holds of it as it stands; the stretches cost a factor of two in evidence.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from monitor.detect.esr import Alarm, Detector, State, values_over
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# The ages at which stretches end. The public case (sglang#23020) decayed within 150 requests;
+# others take thousands.
+ENDS = (50, 100, 200, 400, 800, 1600, 3200)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendState:
+    """Where TREND stands: over all, and in each stretch of age. Plain numbers, as ``State``."""
+
+    whole: State
+    stretches: tuple[State, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON can keep it, without loss."""
+        return {"whole": self.whole.plain(), "stretches": [each.plain() for each in self.stretches]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendAlarm:
+    """Answers got worse: what the strongest detector says, and at which ages.
+
+    ``ages`` is the stretch it looked at, from, and up to but without; ``None`` for all ages, and
+    an open end is ``None``.
+    """
+
+    alarm: Alarm
+    ages: tuple[int, int | None] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """The rule; it holds no state. ``detector`` gives ``y0``, bets and threshold."""
+
+    detector: Detector
+
+    def begin(self) -> TrendState:
+        """Return the state before the first score, and after an alarm."""
+        fresh = self.detector.begin()
+        return TrendState(whole=fresh, stretches=(fresh,) * (len(ENDS) + 1))
+
+    def restored(self, plain: Mapping[str, Any]) -> TrendState:
+        """Return the state that was kept as ``plain``. Raises ``ValueError`` for anything else."""
+        try:
+            whole, stretches = plain["whole"], list(plain["stretches"])
+        except (KeyError, TypeError) as error:
+            msg = "not the state of a trend"
+            raise ValueError(msg) from error
+        if len(stretches) != len(ENDS) + 1:
+            msg = "the state of a trend with other stretches"
+            raise ValueError(msg)
+        return TrendState(
+            whole=self.detector.restored(whole),
+            stretches=tuple(self.detector.restored(each) for each in stretches),
+        )
+
+    def value(self, state: TrendState) -> float:
+        """Return what is compared with the threshold."""
+        of = self.detector.value
+        return (of(state.whole) + sum(of(each) for each in state.stretches)) / 2
+
+    def step(self, state: TrendState, y: float, age: int) -> tuple[TrendState, TrendAlarm | None]:
+        """Take the score of an exchange that ``age`` others came before since the start.
+
+        Returns the state after it, begun anew if it raised an alarm. Raises ``ValueError`` for a
+        score outside [0, 1].
+        """
+        place, follow = bisect_right(ENDS, age), self.detector.follow
+        after = TrendState(
+            whole=follow(state.whole, y),
+            stretches=tuple(
+                follow(each, y) if number == place else each
+                for number, each in enumerate(state.stretches)
+            ),
+        )
+        value = self.value(after)
+        if value < self.detector.threshold:
+            return after, None
+        return self.begin(), self._alarm(after, value)
+
+    def _alarm(self, state: TrendState, value: float) -> TrendAlarm:
+        of = self.detector.value
+        place = max(range(len(state.stretches)), key=lambda each: of(state.stretches[each]))
+        one = state.stretches[place]
+        in_stretch = of(one) > of(state.whole)
+        since, bad = self.detector.onset(one if in_stretch else state.whole)
+        alarm = Alarm(value=value, seen=state.whole.seen, since=since, bad=bad)
+        return TrendAlarm(alarm=alarm, ages=_stretches()[place] if in_stretch else None)
+
+
+def _stretches() -> tuple[tuple[int, int | None], ...]:
+    return (*pairwise((0, *ENDS)), (ENDS[-1], None))
+
+
+def trend_values(
+    detector: Detector, scores: NDArray[np.float64], ages: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the value of TREND after each score of many targets at once, never reset.
+
+    ``scores`` and ``ages`` have a row a target and a column an instant; so has what is returned.
+    """
+    import numpy as np
+
+    total = values_over(detector, scores)
+    places = np.digitize(ages, ENDS)
+    for place in range(len(ENDS) + 1):
+        total += values_over(detector, np.where(places == place, scores, np.nan))
+    return total / 2
