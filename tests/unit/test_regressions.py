@@ -5,16 +5,21 @@ The ids name the public reports collected in docs/incidents.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from random import Random
 
 import pytest
 
+from monitor.detect.esr import rate_detector
+from monitor.detect.trend import Trend
 from monitor.history import History
 from monitor.model import (
     Exchange,
     Fact,
     Failure,
     FailureKind,
+    Lane,
     Message,
     Needle,
     Outcome,
@@ -22,11 +27,13 @@ from monitor.model import (
     Request,
     Tool,
     ToolCall,
+    Trial,
     Verdict,
     VerdictClass,
 )
 from monitor.prompts import AnyOf, GoldenPrompt
-from tests.builders import Bench, an_exchange, failures
+from monitor.streams import Ages, StreamAlarm, decide_stream, events
+from tests.builders import NOW, Bench, a_trial, an_exchange, failures
 
 FILLER = "The morning train left the old station on time. " * 400
 
@@ -601,3 +608,38 @@ def test_glm5_141_one_word_of_another_script_in_a_coherent_answer_is_not_corrupt
     verdict = Bench().judge(an_exchange(QUESTION, coherent + "Everyone was glad to see them."))
     assert verdict.verdict_class <= VerdictClass.WRONG
     assert not any(each.hard for each in verdict.exchanges)
+
+
+# 50 answers at 95 % right, 50 at 76 %, 50 at 51 %, as the report has it; each reads fluently.
+DECAY = (0.05,) * 50 + (0.24,) * 50 + (0.49,) * 50
+
+
+def a_decaying_target(rng: Random) -> Iterator[tuple[Trial, Verdict]]:
+    for number, rate in enumerate(DECAY):
+        total = 97 if rng.random() >= rate else rng.randrange(100, 999)
+        exchange = an_exchange(
+            "What is 40 + 57? Answer in a sentence.",
+            f"Adding the two together gives {total}.",
+            answers=(Fact(name="the sum", any_of=("97",)),),
+        )
+        trial = {"id": f"trial-{number}", "probe": "canary"}
+        yield a_trial(exchange, **trial), Bench().judge(exchange, **trial)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_b01_fluent_answers_that_get_ever_worse_are_drift_of_unnamed_cause(seed: int) -> None:
+    trend, ages = Trend(detector=rate_detector(0.10, 43_200)), Ages()
+    state, alarm = trend.begin(), None
+    for trial, verdict in a_decaying_target(Random(seed)):
+        assert verdict.verdict_class in (VerdictClass.NONE, VerdictClass.WRONG)
+        for event in events(trial, verdict, age=ages.take(trial)):
+            if event.key.lane is Lane.TREND and alarm is None:
+                state, alarm = trend.step(state, event.y, event.age)
+                key = event.key
+    assert alarm
+    assert 60 <= alarm.alarm.seen <= len(DECAY)
+    found = StreamAlarm(key=key, model="glm-5.3", y0=0.10, alarm=alarm.alarm, ages=alarm.ages)
+    drift = decide_stream(found, verdict_id="verdict-1", now=NOW, checks_version="1")
+    assert (drift.verdict_class, drift.outcome) == (VerdictClass.DRIFT, Outcome.BAD)
+    assert (drift.source, drift.scheduled) == ("stream", False)
+    assert drift.reason.startswith("outputs moved: ")

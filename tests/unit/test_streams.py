@@ -15,7 +15,6 @@ from monitor.detect.trend import ENDS, Trend, TrendAlarm, trend_values
 from monitor.model import (
     Exchange,
     ExchangeVerdict,
-    Fact,
     Lane,
     Outcome,
     Signal,
@@ -34,7 +33,7 @@ from monitor.streams import (
     events,
     y0_of,
 )
-from tests.builders import NOW, Bench, a_signal, a_trial, an_exchange
+from tests.builders import NOW, a_signal, a_trial, an_exchange
 
 THIRTY_DAYS = 43_200
 DETECTOR = rate_detector(0.10, THIRTY_DAYS)
@@ -194,50 +193,6 @@ def test_a_calibration_holds_a_lane_to_its_upper_bound_and_a_margin_never_to_its
     assert y0 is not None
     assert 0.10 < y0 < 0.11  # 5 % seen, 8.4 % at 95 % confidence, 2 % margin
     assert y0_of(Lane.TREND, objective_percent=99.9, tolerance=0.1, healthy=(100, 200)) is None
-
-
-# Public case B01: fluent answers, each in itself nothing but a mistake, ever more of them.
-DECAY = (0.05,) * 50 + (0.24,) * 50 + (0.49,) * 50
-
-
-def a_decaying_target(seed: int) -> list[tuple[Trial, Verdict]]:
-    rng, done = Random(seed), []
-    for number, rate in enumerate(DECAY):
-        right = rng.random() >= rate
-        sum_of_both = Fact(name="the sum", any_of=("97",))
-        exchange = an_exchange(
-            "What is 40 + 57? Answer in a sentence.",
-            f"Adding the two together gives {97 if right else rng.randrange(100, 999)}.",
-            answers=(sum_of_both,),
-        )
-        verdict = Bench().judge(exchange, id=f"trial-{number}", probe="canary")
-        done.append((a_trial(exchange, id=f"trial-{number}", probe="canary"), verdict))
-    return done
-
-
-def test_gradual_decay_is_drift_that_names_no_cause() -> None:
-    trend, ages = Trend(detector=DETECTOR), Ages()
-    for seed in range(10):
-        state, found = trend.begin(), None
-        for trial, verdict in a_decaying_target(seed):
-            assert verdict.verdict_class in (VerdictClass.NONE, VerdictClass.WRONG)
-            for event in events(trial, verdict, age=ages.take(trial)):
-                if event.key.lane is Lane.TREND and found is None:
-                    state, alarm = trend.step(state, event.y, event.age)
-                    found = alarm and StreamAlarm(
-                        key=event.key,
-                        model=trial.model,
-                        y0=DETECTOR.y0,
-                        alarm=alarm.alarm,
-                        ages=alarm.ages,
-                    )
-        ages.started("glm")
-        assert found, seed
-        assert 60 <= found.alarm.seen <= 150
-        drift = decide_stream(found, verdict_id="v", now=NOW, checks_version="1")
-        assert (drift.verdict_class, drift.outcome) == (VerdictClass.DRIFT, Outcome.BAD)
-        assert (drift.source, drift.scheduled) == ("stream", False)
-        assert drift.reason.startswith("outputs moved: ")
 
 
 def scores(rate: np.ndarray, streams: int, seed: int) -> np.ndarray:
