@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from monitor.canaries import MarkerRegistry, PartialEvidence
 from monitor.model import Calibration, Exchange, Measurement, Owner, Request, Trial
@@ -13,15 +15,36 @@ from monitor.prompts import GoldenPrompt
 
 # Enough to see a plateau or a reused id; small enough for thousands of targets.
 REMEMBERED_EXCHANGES = 256
+# Of one golden prompt the last answers are remembered longer: it is asked once in many exchanges.
+REMEMBERED_ANSWERS = 24
+REMEMBERED_PROMPTS = 512
 
 OwnerKey = tuple[str, str, str, int]
 
 
+class Finger(NamedTuple):
+    """What a golden prompt was answered with, as a keyed hash of its facts, and by which route.
+
+    ``prompt`` is its name and version; ``route`` a keyed hash of who says it answered, 0 if nobody.
+    """
+
+    prompt: str
+    facts: int
+    route: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What is remembered of an earlier exchange of the same target.
+    """What is remembered of an earlier exchange of the same target. Small: each target has many.
 
     ``least_bytes`` are those of the messages alone: some gateways count no tools and no schema.
+    ``asked_in`` is the trial that asked it first, which a confirmation replays; ``sent_id`` the
+    start of the id we sent. Keyed hashes stand for what is not kept: ``answer`` for one that
+    nothing else is answered with, ``task`` for what was asked for.
+
+    ``fresh_bytes`` of the prompt no cache can have known; ``beyond_tokens`` came from a cache
+    although nothing that was sent before explains them. Where enough is fresh, ``waited_seconds``
+    passed until the first token of a stream, or the end of a whole answer.
     """
 
     trial: str
@@ -39,6 +62,19 @@ class Observation:
     cached_tokens: int = 0
     stale_from: str | None = None
     parts: tuple[tuple[OwnerKey, PartialEvidence], ...] = ()
+    tenant: str = ""
+    asked_in: str = ""
+    sent_id: int | None = None
+    system_fingerprint: str | None = None
+    output_tokens: int | None = None
+    streamed: bool = False
+    gap_seconds: float | None = None
+    answer: int | None = None
+    task: int | None = None
+    fresh_bytes: int = 0
+    beyond_tokens: int | None = None
+    waited_seconds: float | None = None
+    finger: Finger | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +82,13 @@ class JudgeSettings:
     """What the configuration says about judging one target's answers.
 
     ``sensitive_terms`` must not stand in an answer unless they were given to it; ``allowed``
-    values (addresses, numbers) are nobody's secret.
+    values (addresses, numbers) are nobody's secret. ``topic_level`` is the share of healthy answers
+    that TOPIC may call off topic.
     """
 
     sensitive_terms: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
+    topic_level: float = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +97,8 @@ class History:
 
     ``weak_model`` is true where the target's tolerance says that wrong answers are ordinary:
     what only a strong model never does is then no proof against the engine. ``measured`` is by
-    the exchange's index; what is not there was not measured.
+    the exchange's index; what is not there was not measured. ``fingers`` are the answers to golden
+    prompts, oldest first, by name and version.
     """
 
     registry: MarkerRegistry
@@ -69,6 +108,7 @@ class History:
     settings: JudgeSettings = JudgeSettings()
     calibration: Calibration | None = None
     measured: Mapping[int, Measurement] = field(default_factory=dict)
+    fingers: Mapping[str, tuple[Finger, ...]] = field(default_factory=dict)
 
 
 class Memory:
@@ -76,14 +116,24 @@ class Memory:
 
     def __init__(self) -> None:
         self._seen: deque[Observation] = deque(maxlen=REMEMBERED_EXCHANGES)
+        self._fingers: dict[str, deque[Finger]] = {}
 
     def recall(self) -> tuple[Observation, ...]:
         """Return what is remembered, oldest first."""
         return tuple(self._seen)
 
+    def recall_fingers(self) -> dict[str, tuple[Finger, ...]]:
+        """Return how golden prompts were answered, by name and version, oldest first."""
+        return {prompt: tuple(seen) for prompt, seen in self._fingers.items()}
+
     def remember(self, observations: list[Observation]) -> None:
         """Add a trial's exchanges."""
         self._seen.extend(observations)
+        for finger in (o.finger for o in observations if o.finger):
+            if finger.prompt not in self._fingers and len(self._fingers) >= REMEMBERED_PROMPTS:
+                self._fingers.pop(next(iter(self._fingers)))
+            of_prompt = self._fingers.setdefault(finger.prompt, deque(maxlen=REMEMBERED_ANSWERS))
+            of_prompt.append(finger)
 
 
 def observe(
@@ -107,12 +157,35 @@ def observe(
         cached_tokens=(response.usage.cached_tokens or 0) if response else 0,
         prompt_tokens=response.usage.input_tokens if response else None,
         response_id=response.response_id if response else None,
-        model=response.model if response else None,
+        model=_shared(response.model) if response else None,
         size_tokens=exchange.expectation.size_tokens,
         size_error_tokens=exchange.expectation.size_error_tokens,
         stale_from=stale_from,
         parts=parts,
+        tenant=exchange.tenant,
+        asked_in=trial.replays or trial.id,
+        sent_id=sent_id(exchange.sent_request_id),
+        system_fingerprint=_shared(response.system_fingerprint) if response else None,
+        output_tokens=response.usage.output_tokens if response else None,
+        streamed=exchange.request.stream,
+        gap_seconds=exchange.timing.longest_gap_seconds if exchange.whole else None,
     )
+
+
+def sent_id(text: str) -> int | None:
+    """Return the first 64 bits of an id that we sent, which no two of ours share."""
+    try:
+        return int(text[:_SENT_ID_DIGITS], 16)
+    except ValueError:
+        return None
+
+
+_SENT_ID_DIGITS = 16
+
+
+def _shared(text: str | None) -> str | None:
+    """Return the one copy of a name that many answers repeat."""
+    return sys.intern(text) if text else text
 
 
 def message_bytes(request: Request) -> int:

@@ -11,6 +11,7 @@ from random import Random
 from monitor.canaries import MarkerRegistry, Minter, PartialEvidence
 from monitor.canaries.mint import NONCE, PLANTED
 from monitor.checks import CHECKS, CHECKS_VERSION, judge_trial
+from monitor.checks.remembered import remembered
 from monitor.clock import Clock, new_id
 from monitor.errors import ProbeError
 from monitor.findings import Findings
@@ -18,7 +19,6 @@ from monitor.history import (
     History,
     Observation,
     OwnerKey,
-    observe,
     owner_key,
     stratum_key,
 )
@@ -150,6 +150,7 @@ class Pipeline:
             registry=self._registry,
             golden=self._golden,
             earlier=target.memory.recall(),
+            fingers=target.memory.recall_fingers(),
             weak_model=target.weak_model,
             settings=target.judging,
             calibration=target.calibration,
@@ -158,7 +159,7 @@ class Pipeline:
         measured = await measure(trial, signals, history, self._scorer)
         history = replace(history, measured=measured)
         signals += judge_trial(trial, history, [c for c in CHECKS if c.measured])
-        target.memory.remember(_observations(trial, signals))
+        target.memory.remember(_observations(trial, signals, history))
         return signals
 
     def _decide(self, trial: Trial, signals: Sequence[Signal]) -> Verdict:
@@ -188,7 +189,7 @@ class Pipeline:
         return self._clock.now().date().isoformat()
 
 
-def _observations(trial: Trial, signals: Sequence[Signal]) -> list[Observation]:
+def _observations(trial: Trial, signals: Sequence[Signal], history: History) -> list[Observation]:
     """Return what to remember: stale answers, and parts that may add up to a proof."""
     owned = [signal for signal in signals if signal.owner is not None]
     stale = {
@@ -202,7 +203,7 @@ def _observations(trial: Trial, signals: Sequence[Signal]) -> list[Observation]:
             part = PartialEvidence(signal.marker_id, signal.places, signal.evidence_bits or 0.0)
             parts[signal.exchange].append((owner_key(signal.owner), part))
     return [
-        observe(trial, e, stale_from=stale.get(e.index), parts=tuple(parts[e.index]))
+        remembered(trial, e, history, stale_from=stale.get(e.index), parts=tuple(parts[e.index]))
         for e in trial.exchanges
         if e.response is not None
     ]

@@ -78,6 +78,8 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("USAGE_OUT", "zero_with_text"): _hard(_CONTRACT, "no output tokens counted for a text"),
     ("USAGE_OUT", "too_few"): _hard(_CONTRACT, "too few output tokens counted for the text"),
     ("USAGE_OUT", "over_maximum"): _hard(_CONTRACT, "more output tokens than were allowed"),
+    ("USAGE_OUT", "total_off"): _hard(_CONTRACT, "fewer tokens in all than in its parts"),
+    ("USAGE_OUT", "stream_off"): _suspect("fewer tokens counted than pieces were streamed"),
     ("FINISH", "missing"): _hard(_CONTRACT, "a whole answer without a finish reason"),
     ("FINISH", "length_too_early"): _hard(_CONTRACT, "ended for length, but was not that long"),
     ("FINISH", "aborted"): _hard(_CONTRACT, "an aborted answer sent as a success"),
@@ -124,6 +126,7 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
         _CONTRACT, "more tokens from the cache than were ever sent before"
     ),
     ("CACHED", "over_input"): _hard(_CONTRACT, "more tokens from the cache than the prompt has"),
+    ("CACHED", "whole_prompt"): _suspect("a prompt never sent before came whole from the cache"),
     ("CACHED", "other_tenants_prefix"): _suspect("a cache hit on what only another tenant sent"),
     ("ENTITY", "novel"): _suspect("personal data or a secret that nobody gave it"),
     ("ENTITY", "names"): _suspect("more names and places than its answers usually hold"),

@@ -2,9 +2,12 @@
 
 from monitor.checks import (
     boundary,
+    cached,
     charset,
+    dup,
     empty,
     fact,
+    finger,
     finish,
     foreign,
     identity,
@@ -17,6 +20,7 @@ from monitor.checks import (
     role,
     special,
     struct,
+    timing,
     topic,
     usage_in,
     usage_out,
@@ -44,6 +48,10 @@ CHECKS: tuple[Check, ...] = tuple(
         role,
         repeat,
         replay,
+        dup,
+        cached,
+        timing,
+        finger,
         topic,
     )
 )

@@ -1,4 +1,12 @@
-"""USAGE_OUT: the output tokens the target reports agree with what it wrote and how it ended."""
+"""USAGE_OUT: the output tokens the target reports agree with what it wrote and how it ended.
+
+``total_off`` (hard): the total is less than prompt and output together. More it may be: hidden
+thoughts and cached tokens are counted there alone by some. A total of 0 is none.
+
+``stream_off`` (flag): a stream came in more than twice as many pieces as tokens are reported, and
+at least eight characters a token. Servers send one token or more a piece; gateways that cut a text
+anew send more pieces, but then its characters agree with its tokens (3 to 6 each, 1 in Chinese).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +22,9 @@ CODE = "USAGE_OUT"
 # Engines count the stop token, and some the template's first: a few tokens over are no fault.
 SLACK_TOKENS = 4
 MOST_CHARACTERS_PER_TOKEN = 40
+# Of a stream that also came in too many pieces; 8 is above what prose takes in any tokenizer.
+ODD_CHARACTERS_PER_TOKEN = 8
+PIECES_PER_TOKEN, SLACK_PIECES = 2, 16
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -38,20 +49,41 @@ def _fault(response: Response, tokens: int, most: int) -> tuple[str, str] | None
     reasoned = response.usage.reasoning_tokens or response.reasoning_text.strip()
     if tokens > most + SLACK_TOKENS and not reasoned:
         return "over_maximum", f"{tokens} output tokens reported, at most {most} allowed"
-    return None
+    return _not_added_up(response, tokens) or _not_streamed(response, tokens, characters)
+
+
+def _not_added_up(response: Response, tokens: int) -> tuple[str, str] | None:
+    usage = response.usage
+    if not usage.total_tokens or usage.input_tokens is None:
+        return None
+    if usage.total_tokens + SLACK_TOKENS >= usage.input_tokens + tokens:
+        return None
+    parts = f"{usage.input_tokens} and {tokens}"
+    return "total_off", f"{usage.total_tokens} tokens reported in all, {parts} of prompt and output"
+
+
+def _not_streamed(response: Response, tokens: int, characters: int) -> tuple[str, str] | None:
+    pieces = response.pieces or 0
+    few = pieces > PIECES_PER_TOKEN * tokens + SLACK_PIECES
+    if not few or characters < ODD_CHARACTERS_PER_TOKEN * tokens:
+        return None
+    return "stream_off", f"{tokens} output tokens reported for {pieces} pieces of a stream"
 
 
 def _specimens(rng: Random) -> Sequence[Specimen]:
     scene = Scene(rng)
     text = "The harbour was busy that morning. " * rng.randint(10, 20)
 
-    def counted(tokens: int) -> Exchange:
-        return an_exchange(text, response={"usage": Usage(input_tokens=20, output_tokens=tokens)})
+    def counted(tokens: int, total: int = 0, pieces: int | None = None) -> Exchange:
+        usage = Usage(input_tokens=20, output_tokens=tokens, total_tokens=total)
+        return an_exchange(text, response={"usage": usage, "pieces": pieces})
 
     return [
         scene.specimen(counted(0), fails="zero_with_text"),
         scene.specimen(counted(1000), fails="over_maximum"),
-        scene.specimen(counted(60)),
+        scene.specimen(counted(60, total=50), fails="total_off"),
+        scene.specimen(counted(16, pieces=len(text) // 5), fails="stream_off"),
+        scene.specimen(counted(60, total=80, pieces=60)),
     ]
 
 
