@@ -6,7 +6,6 @@ from monitor.canaries.match import Match
 from monitor.canaries.mint import Minter
 from monitor.canaries.registry import MarkerRegistry
 from monitor.canaries.scan import Echo, Scan, echo, is_code, scan_answer
-from monitor.canaries.value_scan import knows_value
 
 __all__ = [
     "LEAK_BITS",
@@ -21,7 +20,6 @@ __all__ = [
     "accumulate",
     "echo",
     "is_code",
-    "knows_value",
     "net_bits",
     "scan_answer",
 ]

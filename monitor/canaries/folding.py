@@ -6,8 +6,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-# A model answers inside JSON strings and URLs too.
-_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{4}|\\[nrt/\"]|%[0-9a-fA-F]{2}")
+# A model answers inside URLs and JSON strings too, and those stand in other JSON strings.
+_ESCAPE = re.compile(r"\\{1,4}(?:u[0-9a-fA-F]{4}|[nrt/\"])|%[0-9a-fA-F]{2}")
 _NAMED = {"n": "\n", "r": "\r", "t": "\t", "/": "/", '"': '"'}
 
 
@@ -31,7 +31,8 @@ class Folded:
 def fold(text: str) -> Folded:
     """Return the text in NFKC and lower case, digits as ASCII, without invisible characters.
 
-    JSON and URL escapes are undone once. Takes time in proportion to the text.
+    JSON escapes, of JSON within JSON too, and URL escapes are undone. Takes time in proportion to
+    the text.
     """
     if "\\" not in text and "%" not in text and text.isascii():
         return Folded(text.lower())
@@ -60,8 +61,8 @@ def _characters(text: str) -> list[tuple[int, int, str]]:
 
 
 def _unescaped(escape: str) -> str:
-    code = escape[2:] if escape[1] == "u" else escape[1:]
-    return _NAMED[code] if code in _NAMED else chr(int(code, 16))
+    code = escape.lstrip("\\%")
+    return _NAMED[code] if code in _NAMED else chr(int(code.removeprefix("u"), 16))
 
 
 def _plain(character: str) -> str:

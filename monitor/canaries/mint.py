@@ -34,7 +34,7 @@ class Minter:
         self._life = life
 
     def mint(self, owner: Owner, now: datetime, *, kind: str = NONCE) -> Marker:
-        """Return a new registered marker of ``owner``: a code, or a planted value of a ``ValueKind``.
+        """Return a new registered marker of ``owner``: a code, or a value if ``kind`` says so.
 
         Promises of a code: no group is a dictionary word, no adjacent pair is shared with another
         live marker, and at least four edits from the owner's other markers. Of a value: no part by

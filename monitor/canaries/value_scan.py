@@ -42,15 +42,6 @@ def scan_values(answer: str, request: str, registry: MarkerRegistry) -> tuple[Ma
     return tuple(best.values())
 
 
-def knows_value(text: str, registry: MarkerRegistry) -> bool:
-    """True if ``text`` holds a whole planted value of this installation, live or expired."""
-    return bool(registry.values) and any(
-        registry.with_value(each.kind, each.form, each.key) is not None
-        for each in candidates(text)
-        if each.form is Form.WHOLE
-    )
-
-
 def _match(candidate: Candidate, entry: Entry, entries: int, places: int) -> Match:
     shape, form = SHAPES[candidate.kind], candidate.form
     whole = form is Form.WHOLE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -38,8 +39,8 @@ def test_four_rounds_plant_in_both_places_at_both_lengths() -> None:
     assert found == {(role, long) for role in ("system", "user") for long in (False, True)}
 
 
-def test_a_victim_names_its_own_desk_as_its_own_system_prompt_says() -> None:
-    victims = parts(rounds(4), Part.VICTIM)
+def test_a_victim_names_its_own_desk_or_customer_as_its_own_system_prompt_says() -> None:
+    victims = parts(rounds(8), Part.VICTIM)
     named = [e for e in victims if e.expectation.obey is not None]
     assert len(named) == len(victims) // 2
     for victim in named:
@@ -48,6 +49,8 @@ def test_a_victim_names_its_own_desk_as_its_own_system_prompt_says() -> None:
         assert victim.expectation.obey_role == system.role == "system"
         assert name in system.content
         assert name not in question.content
+    kinds = [victim.expectation.answer_task for victim in named]
+    assert kinds == ["own name", "own customer"] * 2
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
@@ -72,6 +75,25 @@ def test_a_victim_given_the_donors_system_prompt_is_a_leak() -> None:
     verdict = ran(PROBE, plan, swapped).verdict()
     assert verdict.verdict_class is VerdictClass.LEAK
     assert {("FOREIGN", "other_tenant"), ("ROLE", "disobeyed")} <= failures(verdict)
+
+
+def test_a_victim_that_gives_the_donors_customer_is_a_leak_of_its_address() -> None:
+    """A11 again, with data in place of a code: an address that nobody else has."""
+    heard = []
+
+    def swapped(request, expectation):
+        heard.extend(re.findall(r"e-mail (\S+),", request.text())[:1])
+        if expectation.answer_task != "own customer":
+            return perfect(request, expectation)
+        return f"{expectation.nonce}, and the customer's address is {heard[0].upper()}"
+
+    [plan] = planned(PROBE, rounds=3)
+    verdict = ran(PROBE, plan, swapped).verdict()
+    assert verdict.verdict_class is VerdictClass.LEAK
+    [leak] = [s for s in verdict.signals if s.variant == "other_tenant"]
+    assert leak.explanation.startswith("e-mail address (exact)")
+    assert leak.owner is not None
+    assert (leak.owner.tenant, leak.owner.exchange) == ("tenant-a", 0)
 
 
 def test_without_a_system_role_victims_are_asked_sums_and_donors_plant_in_the_question() -> None:

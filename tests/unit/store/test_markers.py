@@ -8,10 +8,11 @@ from random import Random
 
 import pytest
 
-from monitor.canaries import InstallationKey, MarkerRegistry, Minter
+from monitor.canaries import InstallationKey, MarkerRegistry, Minter, scan_answer
+from monitor.canaries.values import key_of
 from monitor.errors import StoreError
 from monitor.findings import Findings, StoredFindings
-from monitor.model import Marker
+from monitor.model import Marker, ValueKind
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store
 from monitor.store.markers import MarkerStore
@@ -66,6 +67,48 @@ def test_an_expired_text_is_gone_and_its_hashes_stay(store: Store) -> None:
     assert after[kept.id] == before[kept.id]
     for marker in (gone, other):
         assert after[marker.id] == replace(before[marker.id], groups=None)
+
+
+def planted(store: Store, target: str, seed: int) -> list[Marker]:
+    registry = MarkerRegistry(store.key)
+    minter = Minter(store.key, registry, random_bits=Random(seed).getrandbits)
+    values = [minter.mint(owner(target), NOW, kind=kind) for kind in ValueKind]
+    store.markers.save(registry.take_unsaved())
+    store.flush()
+    return values
+
+
+def restored(store: Store) -> MarkerRegistry:
+    registry = MarkerRegistry(store.key)
+    for entry in store.markers.load():
+        registry.restore(entry)
+    return registry
+
+
+def test_planted_values_are_sealed_and_found_again_after_a_restart(store: Store) -> None:
+    values = planted(store, "planted", 6)
+    rows = {row.id: row for row in store.reader.markers()}
+    assert [rows[value.id].kind for value in values] == list(ValueKind)
+    written = repr(rows).lower()
+    for value in values:
+        assert value.text.lower() not in written
+        assert key_of(ValueKind(value.kind), value.text) not in written
+    registry = restored(store)
+    for value in values:
+        [match] = scan_answer(f"It is {value.text}", "hello", registry).matches
+        assert (match.marker_id, match.owner, match.expired) == (value.id, value.owner, False)
+        assert registry.entry(value.id).groups == (value.text,)
+
+
+def test_an_expired_planted_value_is_found_by_its_hashes_alone(store: Store) -> None:
+    values = planted(store, "planted-expired", 7)
+    store.markers.expire(NOW + timedelta(days=31))
+    sealed = {row.id: row.sealed for row in store.reader.markers()}
+    assert {sealed[value.id] for value in values} == {""}
+    registry = restored(store)
+    for value in values:
+        [match] = scan_answer(value.text.upper(), "hello", registry).matches
+        assert (match.marker_id, match.owner, match.expired) == (value.id, value.owner, True)
 
 
 def test_another_installation_key_cannot_open_them(store: Store) -> None:
