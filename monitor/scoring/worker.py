@@ -149,20 +149,30 @@ class WorkerScorer:
                     order.done.set_result(self._broken(order.asked, "the scoring worker is closed"))
 
     def _next_orders(self) -> list[_Order]:
-        """Wait for orders; return those that go into one call, or a single larger one."""
+        """Wait for orders; return those that go into one call, or a single larger one.
+
+        None are returned only once closed.
+        """
         with self._turn:
-            self._turn.wait_for(lambda: self._waiting or self._closed)
             orders: list[_Order] = []
-            answers = characters = 0
-            while self._waiting and not self._closed:
-                answers += len(self._waiting[0].asked)
-                characters += self._waiting[0].characters
-                if orders and (answers > BATCH_ANSWERS or characters > BATCH_CHARACTERS):
-                    break
-                order = self._waiting.popleft()
-                if order.done.set_running_or_notify_cancel():
-                    orders.append(order)
+            while not orders and not self._closed:
+                self._turn.wait_for(lambda: self._waiting or self._closed)
+                orders = self._taken()
             return orders
+
+    def _taken(self) -> list[_Order]:
+        """Take the orders that go into one call, without those that nobody waits for any more."""
+        orders: list[_Order] = []
+        answers = characters = 0
+        while self._waiting and not self._closed:
+            answers += len(self._waiting[0].asked)
+            characters += self._waiting[0].characters
+            if orders and (answers > BATCH_ANSWERS or characters > BATCH_CHARACTERS):
+                break
+            order = self._waiting.popleft()
+            if order.done.set_running_or_notify_cancel():
+                orders.append(order)
+        return orders
 
     def _fill(self, orders: Sequence[_Order]) -> None:
         if len(orders) == 1:
