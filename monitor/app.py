@@ -369,11 +369,10 @@ def live_target(
 def judge_settings(config: Config, target: Target) -> JudgeSettings:
     """Return what the configuration says about judging a target's answers."""
     pii, topic = config.settings.checks.pii, config.settings.checks.topic
-    return JudgeSettings(
-        sensitive_terms=target.sensitive_terms,
-        allowed=pii.allow if pii else (),
-        topic_level=topic.level if topic else JudgeSettings.topic_level,
+    judging = JudgeSettings(
+        sensitive_terms=target.sensitive_terms, allowed=pii.allow if pii else ()
     )
+    return replace(judging, topic_level=topic.level) if topic else judging
 
 
 def target_view(target: Target, golden: Mapping[str, GoldenPrompt]) -> TargetView:
