@@ -11,6 +11,7 @@ from monitor.checks import (
     finish,
     foreign,
     identity,
+    language,
     needle,
     nonce,
     ontopic,
@@ -20,6 +21,7 @@ from monitor.checks import (
     role,
     special,
     struct,
+    term,
     timing,
     topic,
     usage_in,
@@ -52,7 +54,9 @@ CHECKS: tuple[Check, ...] = tuple(
         cached,
         timing,
         finger,
+        term,
         topic,
+        language,
     )
 )
 # Raised whenever a check's meaning changes, so that stored verdicts say what judged them.

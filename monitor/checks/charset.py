@@ -1,17 +1,26 @@
-"""CHARSET: no characters of scripts that nobody used, none that stand for damage."""
+"""CHARSET: no characters of scripts that nobody used, none that stand for damage.
+
+Measured on packaged text (``tests/bench/checks/charset.py``): none of 4,000 healthy pieces of
+documents, docstrings, sources, JSON and of sentences in 40 languages fails hard.
+"""
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from monitor.checks.base import Check, Needs, Specimen, failed, passed, skipped
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Response, Signal, Trial
+from monitor.writing.damage import damaged
+from monitor.writing.languages import scripts_named
+from monitor.writing.mixture import entropy, word_salad
+from monitor.writing.prose import prose_of
+from monitor.writing.scripts import CJK, script, scripts
 
 CODE = "CHARSET"
 # Public corruption of caches showed words of Thai, Cyrillic and Hangul in one English sentence; no
@@ -19,53 +28,160 @@ CODE = "CHARSET"
 # answer holds (vllm#45704 was found by this very rule).
 MANY_SCRIPTS = 3
 LETTERS_OF_A_SCRIPT = 2
+# Words written half in one script, half in another, where one word could be a slip.
+MIXED_WORDS = 3
 # One or two damaged characters are a split code point, a mistake of a tokenizer; a damaged state
 # gives many: at least one in so many characters.
 DAMAGED = 3
 CHARACTERS_A_DAMAGED = 200
-# By the first word of a letter's Unicode name. Latin and Greek are written everywhere; scripts that
-# are written together count once.
-_SCRIPTS = {
-    **{name: name for name in ("ARABIC", "ARMENIAN", "BENGALI", "CHEROKEE", "CYRILLIC")},
-    **{name: name for name in ("DEVANAGARI", "ETHIOPIC", "GEORGIAN", "GUJARATI", "GURMUKHI")},
-    **{name: name for name in ("HANGUL", "HEBREW", "KANNADA", "KHMER", "LAO", "MALAYALAM")},
-    **{name: name for name in ("MONGOLIAN", "MYANMAR", "ORIYA", "SINHALA", "SYRIAC", "TAMIL")},
-    **{name: name for name in ("TELUGU", "THAANA", "THAI", "TIBETAN")},
-    **dict.fromkeys(("BOPOMOFO", "CJK", "HIRAGANA", "KATAKANA"), "CJK"),
-}
+# A stray word is under this share of any answer of a few sentences.
+SCRIPT_SHARE = 0.05
+LETTERS_OF_A_SHARE = 5
+# Bits a character on at least 200 characters. 6,600 pieces of prose in Latin script have 3.8 to
+# 5.3, 31 languages 3.9 to 5.2; 24,000 pieces of anything at all at most 5.9, for base64 has 64
+# characters. Outside: at most 0.05 % (95 %) of prose, 0.013 % of the rest.
+ENTROPY_CHARACTERS = 200
+LEAST_ENTROPY, MOST_ENTROPY = 3.5, 5.5
+MOST_ENTROPY_OF_ANYTHING = 6.1
+_LATIN_SHARE = 0.9
+_SPANS = 16
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+# Greek letters stand alone in mathematics; the language shows by its accents.
+_GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff]")
+# Styled letters of mathematics, where they spell words.
+_STYLED = re.compile("[\U0001d400-\U0001d7cb]{5,}")
+STYLED = "MATHEMATICAL"
+# A name in its own script, given in brackets or quotes: Tokyo (東京).
+_GLOSS = re.compile(
+    r"[(\[{*_`'\"\u2018\u201c\u00ab\u300c\u300e\u300a\uff08]"
+    r"([^()\[\]{}*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb\u300c-\u300f\uff08\uff09\n]{1,40})"
+    r"[)\]}*_`'\"\u2019\u201d\u00bb\u300d\u300f\u300b\uff09]"
+)
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Fail hard on words of three or more unexpected scripts, or on many damaged characters.
 
-    Expected is what stands in the prompt, its tools and the right answers. One or two unexpected
-    scripts, or a damaged character here and there, are a model's own slips and tolerated.
+    Expected is what stands in the prompt, its tools, the right answers and references, what the
+    target's calibration saw of it, and the script of any language that is named. What only one
+    unexpected script shows, or a damaged character here and there, is a model's own slip and
+    tolerated; hidden reasoning may be in any language, and is looked at for hard faults only.
     """
     response = exchange.response
-    text = response.answer() if response else ""
-    if not text.strip():
+    if response is None or not response.written().strip():
         return [skipped(CODE, exchange, "nothing was written")]
-    expected = _expected(exchange, history)
-    damaged = sum(_is_damaged(letter) for letter in text if letter not in expected)
-    if damaged >= DAMAGED and damaged * CHARACTERS_A_DAMAGED >= len(text):
-        return [failed(CODE, exchange, "damaged", f"{damaged} damaged of {len(text)} characters")]
-    # A fragment may be answered in any language.
-    anything = bool(exchange.expectation.border_input)
-    scripts = frozenset[str]() if anything else unexpected_scripts(text, expected)
-    if len(scripts) >= MANY_SCRIPTS:
-        words = f"letters of {len(scripts)} scripts that nobody used"
-        return [failed(CODE, exchange, "many_scripts", words)]
-    if damaged or scripts:
-        words = f"{damaged} damaged characters, {len(scripts)} unexpected scripts"
-        return [failed(CODE, exchange, "odd", words)]
-    return [passed(CODE, exchange, "the characters are those of the prompt")]
+    asked = _expected(exchange, history)
+    calibration = history.calibration
+    native = calibration.scripts if calibration else ()
+    seen = _look(response, asked, native)
+    variant, words = _hard_fault(seen) or _slip(response.answer(), seen, asked, native) or ("", "")
+    if not variant:
+        return [passed(CODE, exchange, "the characters are those of the prompt")]
+    return [replace(failed(CODE, exchange, variant, words), spans=seen.damage[:_SPANS])]
 
 
-def unexpected_scripts(text: str, expected: str) -> frozenset[str]:
-    """Return the scripts that ``text`` has words of, and ``expected`` no letter."""
-    known = set(_scripts(expected))
-    found = Counter(script for script in _scripts(text) if script not in known)
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What stands in all that was written: places of damage, letters of unexpected scripts."""
+
+    characters: int
+    damage: tuple[tuple[int, int], ...]
+    unexpected: Counter[str]
+    mixed_words: int
+
+
+def _look(response: Response, asked: str, native: Collection[str]) -> _Seen:
+    text = response.written()
+    unexpected = _unexpected(text, asked, native)
+    alphabets = unexpected.keys() - {CJK, STYLED}
+    return _Seen(
+        characters=len(text),
+        damage=tuple(damaged(text, frozenset(asked))),
+        unexpected=unexpected,
+        mixed_words=_mixed_words(text, alphabets) if alphabets else 0,
+    )
+
+
+def _hard_fault(seen: _Seen) -> tuple[str, str] | None:
+    damage = len(seen.damage)
+    if damage >= DAMAGED and damage * CHARACTERS_A_DAMAGED >= seen.characters:
+        return "damaged", f"{damage} damaged of {seen.characters} characters"
+    count = sum(letters >= LETTERS_OF_A_SCRIPT for letters in seen.unexpected.values())
+    if count >= MANY_SCRIPTS:
+        return "many_scripts", f"letters of {count} scripts that nobody used"
+    if seen.mixed_words >= MIXED_WORDS:
+        return "mixed_words", f"{seen.mixed_words} words written in two scripts at once"
+    return None
+
+
+def _slip(answer: str, seen: _Seen, asked: str, native: Collection[str]) -> tuple[str, str] | None:
+    stray = _unexpected(answer, asked, native) if seen.unexpected else Counter()
+    letters, most = sum(stray.values()), sum(map(str.isalpha, answer))
+    if letters >= LETTERS_OF_A_SHARE and letters > SCRIPT_SHARE * most:
+        return "script_share", f"{letters} of {most} letters are of scripts that nobody used"
+    if bits := _odd_entropy(answer):
+        return "entropy", f"{bits:.1f} bits a character"
+    if word_salad(answer) is not None:
+        return "salad", "nearly no word comes twice among a hundred"
+    count = sum(n >= LETTERS_OF_A_SCRIPT for n in stray.values())
+    if seen.damage or count:
+        return "odd", f"{len(seen.damage)} damaged characters, {count} unexpected scripts"
+    return None
+
+
+def unexpected_scripts(text: str, expected: str, native: Iterable[str] = ()) -> frozenset[str]:
+    """Return the scripts that ``text`` has words of, and ``expected`` no letter.
+
+    ``native`` scripts are expected too, as are those of languages that either text names.
+    """
+    found = _unexpected(text, expected, frozenset(native))
     return frozenset(s for s, letters in found.items() if letters >= LETTERS_OF_A_SCRIPT)
+
+
+def _unexpected(text: str, expected: str, native: Collection[str]) -> Counter[str]:
+    """Count letters by unexpected script; Latin is written everywhere."""
+    found = scripts(text)
+    if styled := sum(map(len, _STYLED.findall(text))):
+        found[STYLED] = styled
+    known = {"LATIN", *native}
+    if not _GREEK_ACCENTED.search(text):
+        known.add("GREEK")
+    if found.keys() <= known:
+        return Counter()
+    known |= scripts(expected).keys() | scripts_named(expected) | scripts_named(text)
+    if _STYLED.search(expected):
+        known.add(STYLED)
+    for content in _GLOSS.findall(text):
+        inside = scripts(content)
+        if len(inside) == 1:
+            found.subtract(inside)
+    return Counter({name: n for name, n in found.items() if n > 0 and name not in known})
+
+
+def _mixed_words(text: str, alphabets: Collection[str]) -> int:
+    """Count words of Latin letters and letters of these scripts at once; a copy counts again."""
+    words = (set(map(script, word)) for word in _LETTERS.findall(text) if not word.isascii())
+    return sum("LATIN" in used and not used.isdisjoint(alphabets) for used in words)
+
+
+def _odd_entropy(text: str) -> float:
+    """Return the bits a character where they are those of no text in Latin script, else 0."""
+    if len(text) < ENTROPY_CHARACTERS or not _is_latin(text):
+        return 0.0
+    bits = entropy(text)
+    if bits > MOST_ENTROPY_OF_ANYTHING:
+        return bits
+    running = prose_of(text)
+    if len(running) < ENTROPY_CHARACTERS:
+        return 0.0
+    bits = entropy(running)
+    return 0.0 if LEAST_ENTROPY <= bits <= MOST_ENTROPY else bits
+
+
+def _is_latin(text: str) -> bool:
+    letters = scripts(text)
+    return letters["LATIN"] > 0 and letters["LATIN"] >= _LATIN_SHARE * letters.total()
 
 
 def _expected(exchange: Exchange, history: History) -> str:
@@ -75,33 +191,16 @@ def _expected(exchange: Exchange, history: History) -> str:
     return "\n".join([exchange.request.text(), *facts, repr(golden) if golden else ""])
 
 
-def _scripts(text: str) -> Iterator[str]:
-    return (script for letter in text if (script := _script(letter)))
-
-
-@lru_cache(maxsize=4096)
-def _script(letter: str) -> str:
-    """Return the script of a letter by the first word of its Unicode name, else nothing."""
-    if letter.isascii() or not unicodedata.category(letter).startswith("L"):
-        return ""
-    first = unicodedata.name(letter, "").partition(" ")[0]
-    return _SCRIPTS.get(first, "")
-
-
-def _is_damaged(letter: str) -> bool:
-    """Tell whether a character stands for what could not be read, or has no common meaning."""
-    return letter == "\ufffd" or unicodedata.category(letter) == "Co"
-
-
-def _specimens(rng: Random) -> Sequence[Specimen]:
+def specimens(rng: Random) -> Sequence[Specimen]:
+    """Return a mixed, a damaged and a healthy answer."""
     scene = Scene(rng)
-    salad = ["สวัสดี", "привет", "안녕하세요", "გამარჯობა", "नमस्ते"]
-    rng.shuffle(salad)
+    start = "The capital of France is Paris, on the river Seine."
+    words = rng.sample(["поезд", "รถไฟ", "기차", "火车", "ट्रेन"], MANY_SCRIPTS)
     return [
-        scene.specimen(an_exchange(f"Paris {' '.join(salad)}"), fails="many_scripts"),
-        scene.specimen(an_exchange("Paris" + "\ufffd" * rng.randint(9, 30)), fails="damaged"),
-        scene.specimen(an_exchange("It is Paris, the city of light.")),
+        scene.specimen(an_exchange(f"{start} {' '.join(words)}"), fails="many_scripts"),
+        scene.specimen(an_exchange(start + "\ufffd" * rng.randint(4, 9)), fails="damaged"),
+        scene.specimen(an_exchange(start)),
     ]
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=_specimens)
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=specimens)

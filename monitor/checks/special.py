@@ -10,45 +10,72 @@ from random import Random
 from monitor.checks.base import Check, Needs, Specimen, failed, passed
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Response, Signal, Trial
+from monitor.writing import control
 
 CODE = "SPECIAL"
-# The shapes of control tokens in public chat templates: <|…|> (ChatML, Llama 3, harmony, GLM,
-# Phi), full-width bars (DeepSeek), [INST] (Mistral), <<SYS>> (Llama 2), <s> </s> <pad> <bos> <eos>
-# <unk>, <start_of_turn> (Gemma), and unfinished tool-call wrappers.
-_CONTROL = re.compile(
-    r"<\|[A-Za-z0-9_ /▁-]{1,40}\|>"
-    r"|<\uff5c[^<>\uff5c]{1,40}\uff5c>"
-    r"|\[/?INST\]|<</?SYS>>"
-    r"|<(?:/?s|pad|bos|eos|unk|mask|start_of_turn|end_of_turn|begin_of_box|end_of_box)>"
-    r"|</?(?:tool_call|tool_response|think)>"
-    r"|\[/?(?:TOOL_CALLS|AVAILABLE_TOOLS|TOOL_RESULTS)\]"
-)
+_SPANS = 16
 # What is left of a call that the allowed tokens cut: engines give its beginning back as text.
 _CALL_OPENING = re.compile(
     r"tool|python_tag|function|channel|message|constrain|call", re.IGNORECASE
 )
-# Terminal escapes and the like: C0 and C1 but tab and line breaks.
-_CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail hard on a control token or character that the request itself does not hold.
+    """Fail hard on a control token or character, or on raw pieces of a vocabulary.
 
-    Of an answer that the allowed tokens cut, the opening of a call is not looked at.
+    What the request itself holds is no fault, nor is a token in quotes of its own (an answer speaks
+    of it), nor any token where the request asks about them. Some are tags of HTML too: not in an
+    answer that holds other tags. None of this excuses a token in a tool's name or arguments. Of an
+    answer that the allowed tokens cut, the opening of a call is not looked at.
     """
     if exchange.response is None:
         return []
-    request, answer = exchange.request.text(), exchange.response.written()
-    signals = []
-    for variant, pattern in (("control_token", _CONTROL), ("control_character", _CHARACTER)):
-        asked = {match.group() for match in pattern.finditer(request)}
-        found = [match for match in pattern.finditer(answer) if match.group() not in asked]
-        found = [match for match in found if not _opens_cut_call(match, exchange)]
-        if found:
-            signal = failed(CODE, exchange, variant, f"{len(found)} {variant}s in the answer")
-            signals.append(replace(signal, spans=tuple(match.span() for match in found[:16])))
+    text, request = exchange.response.written(), exchange.request.text()
+    pieces = _beyond(text, request, control.PIECE)
+    found = {
+        "control_token": _tokens(exchange, exchange.response, text, request),
+        "control_character": _beyond(text, request, control.CHARACTER),
+        "raw_pieces": pieces if len(pieces) >= control.LEAST_PIECES else [],
+    }
+    signals = [
+        replace(
+            failed(CODE, exchange, variant, f"{len(places)} of {variant} in the answer"),
+            spans=tuple(match.span() for match in places[:_SPANS]),
+        )
+        for variant, places in found.items()
+        if places
+    ]
     return signals or [passed(CODE, exchange, "no control token in the answer")]
+
+
+def _beyond(text: str, request: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+    """Return what the pattern finds in the answer and not in the request."""
+    found = list(pattern.finditer(text))
+    asked = {match.group() for match in pattern.finditer(request)} if found else set()
+    return [match for match in found if match.group() not in asked]
+
+
+def _tokens(exchange: Exchange, response: Response, text: str, request: str) -> list[re.Match[str]]:
+    strong = _beyond(text, request, control.STRONG)
+    weak = _beyond(text, request, control.WEAK)
+    if not (strong or weak):
+        return []
+    calls = len(response.text) + len(response.reasoning_text) + 2
+    about_tokens = control.ABOUT_TOKENS.search(request) is not None
+    about_markup = control.ABOUT_MARKUP.search(request) is not None or control.is_markup(text)
+    is_json = response.text.lstrip()[:1] in ("{", "[")
+    return [
+        match
+        for match in sorted([*strong, *weak], key=lambda each: each.start())
+        if match.start() >= calls
+        or not (
+            about_tokens
+            or (about_markup and control.WEAK.fullmatch(match.group()))
+            or (not is_json and control.is_quoted(text, *match.span()))
+            or _opens_cut_call(match, exchange)
+        )
+    ]
 
 
 def _opens_cut_call(match: re.Match[str], exchange: Exchange) -> bool:
@@ -59,14 +86,18 @@ def _opens_cut_call(match: re.Match[str], exchange: Exchange) -> bool:
     return match.start() < len(response.text) and bool(_CALL_OPENING.search(match.group()))
 
 
-def _specimens(rng: Random) -> Sequence[Specimen]:
+_LEAKS = ("<|im_end|>", "<|eot_id|>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "</s>", "<0x0A>")
+
+
+def specimens(rng: Random) -> Sequence[Specimen]:
+    """Return an answer with a leaked token, one with an escape character, and a clean one."""
     scene = Scene(rng)
-    token = rng.choice(["<|im_end|>", "<|channel|>", "[/INST]", "</s>"])
+    answer = "The capital of France is Paris."
     return [
-        scene.specimen(an_exchange(f"It is Paris.{token}"), fails="control_token"),
-        scene.specimen(an_exchange("It is Paris.\x1b[2J"), fails="control_character"),
-        scene.specimen(an_exchange("It is Paris, and 2 < 3 | 4 > 1.")),
+        scene.specimen(an_exchange(answer + rng.choice(_LEAKS)), fails="control_token"),
+        scene.specimen(an_exchange(answer + "\x1b[0m"), fails="control_character"),
+        scene.specimen(an_exchange(answer)),
     ]
 
 
-CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=_specimens)
+CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, specimens=specimens)

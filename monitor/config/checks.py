@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from monitor.config.languages import LanguageCode
 from monitor.config.section import Section
 from monitor.config.values import Label, Ratio, Text
 
@@ -63,9 +64,9 @@ class TopicCheck(Section):
 class LanguageCheck(Section):
     """Tell the language of long answers. Needs `davylamp[language]`."""
 
-    languages: tuple[Text, ...] = Field(
+    languages: tuple[LanguageCode, ...] = Field(
         default=("en", "zh", "de", "fr", "es", "it", "pt", "ru", "ja", "ko", "ar", "vi"),
-        description="Languages told apart, by ISO 639-1.",
+        description="Languages told apart, by ISO 639-1; English and French always are.",
     )
 
 
