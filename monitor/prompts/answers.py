@@ -8,7 +8,8 @@ MAX_ANSWER = 20_000  # characters judged; a golden answer has a few dozen
 _GROUP = r"[bdfghjklmnprstvz][aiou][bdfghjklmnprstvz][aiou][bdfghjklmnprstvz]"
 _CODE = (
     rf"(?<![a-z]){_GROUP}(?:[-\u2010-\u2014]{_GROUP})+(?![a-z])"
-    rf"|(?<![a-z]){_GROUP}(?:[-\u2010-\u2014\s]{_GROUP}){{3,}}(?![a-z])"
+    # Of white space alone: "Paris" has a group's shape too, and may stand right before a code.
+    rf"|(?<![a-z]){_GROUP}(?:\s{_GROUP}){{3,}}(?![a-z])"
 )
 _LEAD = (
     r"(?:(?<![a-z])(?:(?:my|the|your)\s{1,2})?"
@@ -22,7 +23,9 @@ _FIRST = r"(?:(?<!\S)1[.)\u3001]\s{0,2})?"  # the code was asked for as question
 _CITED_CODE = re.compile(
     rf"{_RULE}{_FIRST}{_OPENING}{_LEAD}{_OPENING}(?:{_CODE}){_CLOSING}{_RULE}", re.IGNORECASE
 )
-_SECOND = re.compile(r"^\s*2[.)\u3001]\s+(?=\S)", re.MULTILINE)  # ... and the answer as question 2
+_SECOND = re.compile(
+    r"^\s*2(?:[.)]\s+|\u3001\s*)(?=\S)", re.MULTILINE
+)  # ... and the answer as question 2
 # "Answer:" or "The answer is:", not the 12 of 12:30.
 _LABEL = re.compile(r"(?:[^\W\d]+ ){0,3}[^\W\d]+(?::\s|\uff1a)\s*")
 _WRAPPING = ' \t\r\n`*"\u201c\u201d\u300c\u300d'
@@ -34,12 +37,21 @@ def without_code(answer: str) -> str:
     return _SECOND.sub("", rest, count=1)
 
 
+def without_label(text: str) -> str:
+    """Cut the label that a text begins with: "Answer: 42"."""
+    text = text.strip()
+    label = _LABEL.match(text)
+    return text[label.end() :] if label else text
+
+
 def lists_beside_code(answer: str) -> frozenset[str]:
     """Return the readings of an answer that may be a list: its own "2." is one, or is none."""
     answer = answer[:MAX_ANSWER]
     rest = _CITED_CODE.sub("\n", answer)
+    second = _SECOND.sub("", rest, count=1)
     lines = (line for line in answer.splitlines() if not _CITED_CODE.search(line))
-    return frozenset((rest, _SECOND.sub("", rest, count=1), "\n".join(lines)))
+    unlabelled = (without_label(each) for each in (rest, second))
+    return frozenset((rest, second, "\n".join(lines), *unlabelled))
 
 
 def bodies(answer: str) -> frozenset[str]:

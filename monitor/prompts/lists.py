@@ -46,8 +46,10 @@ def _lengths(text: str) -> set[int]:
             mark = item["indent"] + item["bullet"]
             bullets[mark] = bullets.get(mark, 0) + 1
         else:
-            kind = item["indent"] + ("" if item["number"] else "\u4e00")
-            numbered.setdefault(kind, []).append(_number(item))
+            kind = "digits" if item["number"] else "numerals"
+            # By margin, lest items within items count; and not, for a label may hide a margin.
+            for list_of in (kind + item["indent"], kind + " all"):
+                numbered.setdefault(list_of, []).append(_number(item))
     lengths = set(bullets.values())
     for numbers in numbered.values():
         lengths |= _runs(numbers)

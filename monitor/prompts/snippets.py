@@ -7,7 +7,7 @@ import re
 import textwrap
 import warnings
 
-from monitor.prompts.answers import MAX_ANSWER, bodies, without_code
+from monitor.prompts.answers import MAX_ANSWER, bodies, without_code, without_label
 from monitor.prompts.fences import blocks
 from monitor.prompts.strict_json import NOT_JSON, parse_json
 
@@ -46,7 +46,8 @@ def snippets(answer: str, language: str) -> tuple[str, ...]:
     if fenced:
         return tuple(map(_unindented, named or unnamed[:1]))
     if language == "python":
-        return _unfenced(without_code(answer))
+        text = without_code(answer)
+        return _unfenced(text) or _unfenced(without_label(text))
     return tuple(sorted(bodies(answer)))
 
 

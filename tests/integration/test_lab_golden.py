@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitor.prompts import GoldenPrompt, load_suites, missing_facts, shipped_folder
+from monitor.prompts import (
+    GoldenPrompt,
+    broken_forms,
+    load_suites,
+    missing_facts,
+    shipped_folder,
+)
 from monitor.tasks import ask_to_repeat
 from tests.unit.lab.helpers import code, lab, repeat, text_of
 
@@ -25,6 +31,7 @@ def assert_right(service: Service, golden: GoldenPrompt, nonce: str) -> None:
     answer = text_of(service, prompt, max_new_tokens=golden.max_output_tokens + CODE_TOKENS)
     assert nonce in answer, answer
     assert missing_facts(golden, answer) == (), answer
+    assert broken_forms(golden, answer) == {}, answer
 
 
 @pytest.fixture(
@@ -45,6 +52,7 @@ def test_another_wording_of_the_echo(golden: GoldenPrompt) -> None:
     answer = text_of(lab(), repeat(NONCE, golden.prompt))
     assert NONCE in answer
     assert missing_facts(golden, answer) == (), answer
+    assert broken_forms(golden, answer) == {}, answer
 
 
 def test_the_questions_are_answered_without_a_code_too() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from monitor.lab.responder import (
     arithmetic,
     choices,
+    coding,
     confirming,
     conversation,
     enumerating,
@@ -42,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     writing.dated,
     writing.bracketed,
     sequences.recite_letters,
+    sequences.powers,
     sequences.count_off,
     wordplay.transform,
     wordplay.count,
@@ -50,6 +52,7 @@ RULES: tuple[Rule, ...] = (
     sequences.in_list,
     conversation.kept_list,
     recall.listed,
+    enumerating.enumerate_in_chinese,
     recall.several_fields,
     recall.defined,
     conversation.beside_name,
@@ -104,7 +107,7 @@ def _earlier(reading: Reading, turn: Span) -> list[Span]:
 
 
 def _answer_task(task: Ask) -> Draft | None:
-    structured = structure.fill(task, answer_clauses)
+    structured = structure.fill(task, answer_clauses) or coding.fill(task)
     if structured:
         return structured
     answers = answer_clauses(task)

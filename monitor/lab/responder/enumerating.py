@@ -1,6 +1,6 @@
 """The rule that names members of a kind: "Name three planets"."""
 
-# ruff: noqa: E501 (a table reads best one row a line; Chinese signs are meant)
+# ruff: noqa: E501, RUF001 (a table reads best one row a line; Chinese signs are meant)
 from __future__ import annotations
 
 import re
@@ -8,12 +8,13 @@ import re
 from monitor.lab.responder.arithmetic import NUMBER_WORDS
 from monitor.lab.responder.asking import Ask
 from monitor.lab.responder.draft import Piece, known
+from monitor.lab.responder.forms import separator
 from monitor.lab.responder.knowledge import Row, in_language, rows
 
 _KINDS = {
     r"\bplanets?\b|行星": "planet order",
     r"\bmonths?\b|月份": "month number",
-    r"\bdays? of the week\b|\bweekdays?\b|星期": "next day",
+    r"\bdays? of the week\b|\bweekdays?\b|星期|一周": "next day",
     r"\b(?:chemical )?elements?\b|元素": "symbol",
     r"\b(?:european )?(?:countries|country)\b|国家": "continent",
     r"\bcapitals?(?: cit(?:y|ies))?\b|首都": "capital",
@@ -28,8 +29,25 @@ _LISTS = {
     r"\bseasons?\b|季节": ("spring|春天", "summer|夏天", "autumn|秋天", "winter|冬天"),
     r"\bprogramming languages?\b|编程语言": ("Python", "Java", "C", "Rust", "Go", "JavaScript", "Ruby"),
     r"\bprimes?\b|\bprime numbers?\b|质数": ("2", "3", "5", "7", "11", "13", "17", "19", "23", "29"),
+    r"\bcolou?rs of the rainbow\b|彩虹": ("red|红", "orange|橙", "yellow|黄", "green|绿", "blue|蓝", "indigo|靛", "violet|紫"),
+    r"生肖": ("rat|鼠", "ox|牛", "tiger|虎", "rabbit|兔", "dragon|龙", "snake|蛇", "horse|马", "goat|羊", "monkey|猴", "rooster|鸡", "dog|狗", "pig|猪"),
     r"\bprimary colou?rs?\b|三原色": ("red|红色", "blue|蓝色", "yellow|黄色"),
 }  # fmt: skip
+_ALL_ZH = re.compile(
+    r"(?:列出|说出|写出|举出|给出)[^，。？]{0,12}?"
+    r"(?:(?P<n>[一二两三四五六七八九十]{1,3}|\d+)(?:个|种|天|大|颗|生肖|季)|全部|所有)"
+)
+
+
+def enumerate_in_chinese(ask: Ask) -> list[Piece] | None:
+    """Answer 写出一周的七天 and 列出八大行星: a kind that is named behind its number."""
+    wanted = _ALL_ZH.search(ask.text) if ask.chinese else None
+    members = _members(ask.text) if wanted else []
+    if not wanted or not members:
+        return None
+    count = _how_many(wanted["n"] or "", len(members))
+    names = [in_language(names, chinese=True) for names in members[:count]]
+    return [known(separator(ask.turn_text, "\n").join(names), ask.clause.start)]
 
 
 def enumerate_kind(ask: Ask) -> list[Piece] | None:

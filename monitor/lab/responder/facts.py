@@ -124,7 +124,7 @@ def _forward(text: str) -> tuple[float, tuple[str, ...]] | None:
         if (cue and not re.search(cue, low)) or _asks_back(row, low):
             continue
         # The longest name wins; of equals, the relation with the most particular cue.
-        score = len(name) + (2 if row.relation in {"end year", "start year"} else 0)
+        score = len(name) + (2 if row.relation in {"date", "end year", "start year"} else 0)
         if best is None or score > best[0]:
             best = (score, row.value)
     return best

@@ -9,7 +9,8 @@ _LEAD = r"\W*(?:(?:please|and|but|then|now)\s+)*"
 _HOW = (
     r"(?:the|its|his|her|that|this|a|an|one|two|single|your|digits?|figures|numerals|numbers?|"
     r"words?|english|chinese|french|german|spanish|italian|upper|lower|uppercase|lowercase|"
-    r"capitals?|capital|small|yes|true|letters?|full|json|bullets?|short)\b"
+    r"capitals?|capital|small|yes|true|letters?|full|json|bullets?|short|days?|months?|"
+    r"years?|dates?|code)\b"
 )
 _FORM = re.compile(
     rf"{_LEAD}(?:answer|reply|respond)(?:\s+(?:only|just|simply))?\s+(?:with|in|using|by)\s+"
@@ -24,6 +25,7 @@ _FORM = re.compile(
     r"|\W*(?:请)?(?:只|仅|直接)(?:需|要|能|用)*(?:回答|回复|写|给出|输出|说)[^“\"「?？]*$"
     r"|\W*(?:请)?(?:用|以|使用)[^，,“\"「:：?？]{1,12}(?:回答|作答|回复|表示)[^“\"「?？]*$"
     r"|\W*(?:请)?(?:用)?[“\"「]?(?:回答|回复)[“\"「]?(?:是|对|有|真)[”\"」]?(?:或者?|还是|、|，|/)[^?？]{1,6}$"
+    r"|\W*(?:请)?(?:写|给|说)(?:出|明)(?:公历的?)?(?:年月日|具体日期|日期)\W*$"
     r"|\W*(?:请)?(?:不要|无需|不用|不必|别|勿)[^“\"「?？]*$"
     r"|\W*(?:请)?(?:依次|分别|先后)?回答(?:以下|下面|下列|这)?[一两二三四五六几\d]*个?问题\W*$",
     re.IGNORECASE,

@@ -28,6 +28,7 @@ CUES = {
     "planet order": r"\bplanet\b.*\b(?:from|position|order|number)|\b(?:position|order|place|number)\b.*\bplanet|第几",
     "superlative": "",
     "year": r"\byear\b|\bwhen\b|\bdate\b|年",
+    "date": r"\bdate\b|\b(?:which|what|exact) day\b|\bday,? (?:the )?month\b|日期|哪一?天|哪一?日|几月几日|年月日",
     "end year": r"\bend(?:ed)?\b|\bover\b|\bfinish|结束",
     "start year": r"\b(?:start|beg[iau]n|break out|broke out)|开始|爆发",
     "count": "",

@@ -29,6 +29,11 @@ _COUNT = re.compile(
     r"|\bcount\b[^.\d]*?\bto\s+(?P<only>\d+)"
     r"|从\s*(?P<za>\d+)\s*(?:开始)?(?:往下|倒着|倒)?(?:数|写|列)?到\s*(?P<zb>\d+)"
 )
+_POWERS = re.compile(
+    r"\b(?P<power>squares|cubes) of (?:all )?(?:the )?(?:whole |natural )?(?:numbers|integers)"
+    r" (?:from |between )?(?P<a>\d+) (?:up )?(?:to|through|and) (?P<b>\d+)"
+    r"|从\s*(?P<za>\d+)\s*到\s*(?P<zb>\d+)(?:的)?(?:各|每)?(?:个)?(?:整数|数)?的(?P<zpower>平方|立方)"
+)
 _STEP = re.compile(r"\b(?:in steps of|by|every)\s+(\d+)s?\b|每次[加减隔]\s*(\d+)")
 _PLACE = re.compile(
     rf"\b(?P<word>{'|'.join(_ORDINALS)}|last|final|(?P<n>\d+)(?:st|nd|rd|th))\b"
@@ -87,6 +92,18 @@ def count_off(ask: Ask) -> list[Piece] | None:
         numbers.sort(reverse=True)
     shown = [str(number) for number in numbers[:_LONGEST]]
     return [known(separator(ask.turn_text, " ").join(shown), ask.clause.start)]
+
+
+def powers(ask: Ask) -> list[Piece] | None:
+    """Answer "Write the squares of the numbers from 1 to 5", 从1到5的整数的平方."""
+    found = _POWERS.search(as_digits(ask.text.lower()))
+    if not found or re.search(r"\bsum\b|之和|总和", ask.text.lower()):
+        return None
+    exponent = 2 if (found["power"] or found["zpower"]) in {"squares", "平方"} else 3
+    first, last = (int(found["a"] or found["za"]), int(found["b"] or found["zb"]))
+    numbers = range(first, min(last, first + _LONGEST) + 1)
+    shown = [str(number**exponent) for number in numbers]
+    return [known(separator(ask.turn_text, "\n").join(shown), ask.clause.start)]
 
 
 def in_list(ask: Ask) -> list[Piece] | None:

@@ -158,6 +158,20 @@ ANSWERS = [
     ("Which of the following is a metal? A) oxygen B) copper C) rice. Reply with the letter only.", "B"),
     ("Which of these is a bird? (A) shark (B) cow (C) owl. Answer with the letter only.", "C"),
     ("What is 6 + 8? A) 12 B) 14 C) 16. Answer with the letter only.", "B"),
+    # code, dates and whole lists
+    ("Write a Python function subtract(x, y) that returns the difference of x and y.", "```python\ndef subtract(x, y):\n    return x - y\n```"),
+    ("Write a Python function is_odd(k) that returns True if k is odd, else False. Answer with code only.", "```python\ndef is_odd(k):\n    return k % 2 == 1\n```"),
+    ("Please write a function named size(words) in Python which returns the number of items in the list words.", "```python\ndef size(words):\n    return len(words)\n```"),
+    ("On which date was the attack on Pearl Harbor? Answer with day, month and year.", "7 December 1941"),
+    ("On what day did Gagarin fly into space?", "12 April 1961"),
+    ("In which year was the Battle of Waterloo?", "1815"),
+    ("香港回归是在哪一天？请写出年月日。", "1997年7月1日"),
+    ("五四运动发生在哪一天？请写出具体日期。", "1919年5月4日"),
+    ("Write the cubes of the numbers from 1 to 4, separated by commas.", "1, 8, 27, 64"),
+    ("请写出从2到5的整数的平方，用逗号隔开。", "4, 9, 16, 25"),
+    ("请用编号列表写出彩虹的七种颜色。", "1. 红\n2. 橙\n3. 黄\n4. 绿\n5. 蓝\n6. 靛\n7. 紫"),
+    ("Write the three primary colours as a numbered list.", "1. red\n2. blue\n3. yellow"),
+    ("请列出八大行星，用逗号隔开。", "水星, 金星, 地球, 火星, 木星, 土星, 天王星, 海王星"),
     ("下列哪个是蔬菜？A、椅子 B、胡萝卜 C、足球。只回答字母。", "B"),
 ]  # fmt: skip
 
