@@ -26,6 +26,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("monitor.cli.run_verb", "The daemon: schedules passes, serves /metrics."),
     "probe": ("monitor.cli.probe_verb", "Ask a target at once because it was deployed."),
     "plan": ("monitor.cli.plan_verb", "What a day asks and costs, before anything is sent."),
+    "calibrate": (
+        "monitor.cli.calibrate_verb",
+        "Record what a healthy target does, to hold it to that.",
+    ),
     "context": (
         "monitor.cli.context_verb",
         "Up to which size a target reads its prompts whole.",

@@ -18,6 +18,7 @@ from monitor.app import (
     selected,
     target_view,
 )
+from monitor.cli.calibrations import SetAside, set_aside
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
 from monitor.cli.plan_words import ASSUMPTIONS, PlannedTarget, plan_data, plan_lines
 from monitor.clock import SystemClock
@@ -51,7 +52,8 @@ def plan(
     """
     settings = read_config(str(config))
     chosen = selected(settings, tuple(target or ()))
-    planned = asyncio.run(_plan_all(settings, chosen, profile, offline=offline))
+    aside = set_aside(settings, chosen, SystemClock())
+    planned = asyncio.run(_plan_all(settings, chosen, profile, aside, offline=offline))
     if json:
         data = {
             "schema_version": PLAN_SCHEMA_VERSION,
@@ -72,10 +74,18 @@ def plan(
 
 
 async def _plan_all(
-    config: Config, targets: tuple[Target, ...], profile: str | None, *, offline: bool
+    config: Config,
+    targets: tuple[Target, ...],
+    profile: str | None,
+    aside: Mapping[str, SetAside],
+    *,
+    offline: bool,
 ) -> list[PlannedTarget]:
     golden = golden_prompts()
-    return [await _plan(config, each, profile, golden, offline=offline) for each in targets]
+    return [
+        await _plan(config, each, profile, golden, aside[each.name], offline=offline)
+        for each in targets
+    ]
 
 
 async def _plan(
@@ -83,6 +93,7 @@ async def _plan(
     target: Target,
     profile: str | None,
     golden: Mapping[str, GoldenPrompt],
+    aside: SetAside,
     *,
     offline: bool,
 ) -> PlannedTarget:
@@ -92,11 +103,12 @@ async def _plan(
         notes: tuple[str, ...] = ("limits are those of the configuration alone",)
     else:
         view, notes = await _asked(config, target, golden)
+    view = replace(view, quarantined=aside.prompts)
     return PlannedTarget(
         plan=day_plan(config, target, view, choices),
         model=target.model,
         price=target.price,
-        notes=notes,
+        notes=(*notes, *aside.notes),
     )
 
 

@@ -13,12 +13,14 @@ from urllib.parse import quote
 import httpx
 from pydantic import TypeAdapter
 
+from monitor.calibrating import Calibrate
 from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UsageError
+from monitor.reports.calibration import CalibrationReport
 from monitor.reports.check import CheckReport
 from monitor.reports.ladder import LadderReport
 from monitor.reports.scan import ScanReport
@@ -111,6 +113,27 @@ def _streamed(
             msg = f"the daemon at {owner.url} refused the {what} (HTTP {reply.status_code})"
             raise UsageError(msg)
         return _report(reply.iter_lines(), on_step, what)
+
+
+def calibrate_through_daemon(
+    config: Config, owner: StoreOwner, asked: Calibrate, on_words: OnWords
+) -> CalibrationReport:
+    """Return the daemon's report. Raises ``StoreBusyError`` if it does not answer in 5 s."""
+
+    def on_step(step: dict[str, Any]) -> None:
+        on_words(step["target"], step["words"], step["done"], step["total"])
+
+    said = _streamed(config, owner, "calibrate", asdict(asked), on_step)
+    return CalibrationReport.model_validate(said)
+
+
+def calibration_of_daemon(config: Config, owner: StoreOwner, target: str) -> CalibrationReport:
+    """Return how a calibration stands in the daemon. Raises ``StoreBusyError`` if it is silent."""
+    with _answering(config, owner) as client:
+        said = client.get(f"/api/calibrations/{quote(target, safe='')}").json()
+    if "error" in said:
+        raise UsageError(said["error"])
+    return CalibrationReport.model_validate(said["report"])
 
 
 class DaemonDesk:

@@ -43,6 +43,10 @@ class Readiness:
         for task in tuple(self._asking.values()):
             task.cancel()
 
+    def renew(self, target: str) -> None:
+        """Ask a target again beside whoever waits: it is held to something else from now on."""
+        self._ask(target)
+
     def known(self, target: str) -> LiveTarget:
         """Return a target as it is known now, by its configuration if it has not spoken yet."""
         known = self._known.get(target)

@@ -128,7 +128,7 @@ class ProbeSchedule:
         config, name = self._installation.config, live.view.name
         target = config.target(name)
         raised = self.changes.raised(name, self._installation.clock.now())
-        basis = (live.view.limits, live.view.engine, raised)
+        basis = (live.view.limits, live.view.engine, live.view.quarantined, raised)
         if target is None or self._planned.get(name) == basis:
             return
         self._planned[name] = basis
@@ -244,6 +244,10 @@ class ProbeSchedule:
     def running(self) -> bool:
         """True while the scheduler takes new runs."""
         return bool(self._scheduler.state == STATE_RUNNING)
+
+    def recalibrated(self, target: str) -> None:
+        """Follow a new calibration: what it sets aside is asked no more."""
+        self._readiness.renew(target)
 
     def pause(self) -> None:
         """Take no new runs; those under way go on."""

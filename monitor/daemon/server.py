@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -18,10 +18,18 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from monitor.app import Installation, selected
+from monitor.calibrating import Calibrate, CalibrationStep, calibrate, shown_calibration
 from monitor.checking import Selection, Step, run_check
 from monitor.context import Asked as Climb
 from monitor.context import LadderStep, verify_context
-from monitor.conventions import ChangeKind
+from monitor.daemon.bodies import (
+    CalibrateRequest,
+    CheckRequest,
+    ContextRequest,
+    ProbeNowRequest,
+    ResolveRequest,
+    ScanRequest,
+)
 from monitor.daemon.desk import StoreDesk
 from monitor.daemon.hosts import KnownHost, known_hosts
 from monitor.daemon.probing import ProbeNow, probe_now
@@ -30,81 +38,17 @@ from monitor.daemon.scheduler import ProbeSchedule
 from monitor.errors import DavylampError
 from monitor.logs import crash_words
 from monitor.planning import profile_choices
-from monitor.scanning import MOST_CHARACTERS, Reported
+from monitor.scanning import Reported
 
 log = logging.getLogger(__name__)
 
 Asked = TypeVar("Asked", bound=BaseModel)
-Put = Callable[[Step | LadderStep], None]
+AnyStep = Step | LadderStep | CalibrationStep
+Put = Callable[[AnyStep], None]
 MAX_BODY_BYTES = 65_536
 MAX_SCAN_BYTES = 128_000_000
 # How often a check under way gives a sign of life; its caller waits five seconds for one.
 ALIVE_SECONDS = 1.0
-
-
-class CheckRequest(BaseModel):
-    """The body of ``POST /api/check``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    targets: tuple[str, ...] = ()
-    probes: tuple[str, ...] = ()
-    profile: str | None = None
-    require_coverage: bool = False
-
-
-class ContextRequest(BaseModel):
-    """The body of ``POST /api/context``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    target: str
-    resolution: float = Field(default=0.01, ge=0.0001, le=0.5)
-    repeats: int = Field(default=1, ge=1, le=100)
-    max_tokens: int | None = Field(default=None, ge=1)
-    thorough: bool = False
-    yes: bool = False
-
-
-class ProbeNowRequest(BaseModel):
-    """The body of ``POST /api/probe-now``; a pipeline does not ``wait`` for the report."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    target: str
-    probes: tuple[str, ...] = ()
-    reason: ChangeKind = ChangeKind.DEPLOY
-    wait: bool = False
-
-
-class ReportedAnswer(BaseModel):
-    """One answer of ``POST /api/scan``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    answer: str = Field(max_length=MOST_CHARACTERS)
-    prompt: str | None = Field(default=None, max_length=MOST_CHARACTERS)
-    tenant: str = Field(default="", max_length=200)
-    name: str = Field(default="", max_length=200)
-
-
-class ScanRequest(BaseModel):
-    """The body of ``POST /api/scan``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    target: str
-    source: str = Field(default="reported", min_length=1, max_length=200)
-    answers: tuple[ReportedAnswer, ...] = Field(max_length=64)
-
-
-class ResolveRequest(BaseModel):
-    """The body of ``POST /api/findings/{id}/resolve``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    who: str = Field(min_length=1, max_length=200)
-    why: str = Field(min_length=1, max_length=2000)
 
 
 def make_server(installation: Installation, schedule: ProbeSchedule, token: str) -> Starlette:
@@ -120,6 +64,8 @@ def make_server(installation: Installation, schedule: ProbeSchedule, token: str)
             Route("/api/probe-now", pages.probe_now, methods=["POST"]),
             Route("/api/context", pages.context, methods=["POST"]),
             Route("/api/scan", pages.scan, methods=["POST"]),
+            Route("/api/calibrate", pages.calibrate, methods=["POST"]),
+            Route("/api/calibrations/{target}", pages.calibration),
             Route("/api/trials/{trial}", pages.explain),
             Route("/api/findings", pages.findings),
             Route("/api/findings/{finding}", pages.finding),
@@ -136,6 +82,7 @@ class _Pages:
         self._token = token
         self._checking = asyncio.Lock()
         self._climbing = asyncio.Lock()
+        self._calibrating = asyncio.Lock()
         self._probing: dict[str, asyncio.Task[dict[str, object]]] = {}
         self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
         self._scan_desk = StoreScanDesk(installation.config, installation.scanner)
@@ -211,6 +158,25 @@ class _Pages:
             return asked
         return _streamed(lambda _put: self._scan(asked))
 
+    async def calibrate(self, request: Request) -> Response:
+        """Record a healthy target and stream the steps, then the report, as JSON lines."""
+        asked = await self._body(request, CalibrateRequest)
+        if isinstance(asked, Response):
+            return asked
+        wanted = Calibrate(**asked.model_dump())
+        return _streamed(lambda put: self._calibrate(wanted, put))
+
+    async def calibration(self, request: Request) -> Response:
+        """How the calibration of one target stands."""
+        if not self._authorised(request):
+            return _refused(401, "a token is needed")
+        name = request.path_params["target"]
+        try:
+            shown = await asyncio.to_thread(shown_calibration, self._installation, name)
+        except DavylampError as error:
+            return _refused(404, str(error))
+        return JSONResponse({"report": shown.model_dump(mode="json", by_alias=True)})
+
     async def explain(self, request: Request) -> Response:
         """Everything known of one trial."""
         trial = request.path_params["trial"]
@@ -277,6 +243,15 @@ class _Pages:
             return {"error": str(error)}
         return {"report": report.model_dump(mode="json", by_alias=True)}
 
+    async def _calibrate(self, asked: Calibrate, put: Put) -> dict[str, object]:
+        try:
+            async with self._calibrating:
+                report = await calibrate(self._installation, asked, put)
+        except DavylampError as error:
+            return {"error": str(error)}
+        self._schedule.recalibrated(asked.target)
+        return {"report": report.model_dump(mode="json", by_alias=True)}
+
     async def _scan(self, asked: ScanRequest) -> dict[str, object]:
         reported = [Reported(**each.model_dump()) for each in asked.answers]
         try:
@@ -307,7 +282,7 @@ def _streamed(work: Callable[[Put], Awaitable[dict[str, object]]]) -> Response:
 async def _lines(work: Callable[[Put], Awaitable[dict[str, object]]]) -> AsyncIterator[str]:
     """Yield the steps as they come, a sign of life in between, and the report."""
     yield _line({"accepted": True})
-    steps: asyncio.Queue[Step | LadderStep] = asyncio.Queue()
+    steps: asyncio.Queue[AnyStep] = asyncio.Queue()
     task = asyncio.ensure_future(work(steps.put_nowait))
     try:
         while not task.done() or not steps.empty():
@@ -330,7 +305,7 @@ def _refused(status: int, why: str) -> Response:
     return JSONResponse({"error": why}, status_code=status)
 
 
-async def _next_line(steps: asyncio.Queue[Step | LadderStep]) -> str:
+async def _next_line(steps: asyncio.Queue[AnyStep]) -> str:
     try:
         step = await asyncio.wait_for(steps.get(), ALIVE_SECONDS)
     except TimeoutError:

@@ -1,0 +1,86 @@
+"""The bodies that the daemon's API takes; unknown keys are refused."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from monitor.calibrating import LEAST_SAMPLES, MOST_SAMPLES, SAMPLES
+from monitor.conventions import ChangeKind
+from monitor.scanning import MOST_CHARACTERS
+
+
+class CheckRequest(BaseModel):
+    """The body of ``POST /api/check``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    targets: tuple[str, ...] = ()
+    probes: tuple[str, ...] = ()
+    profile: str | None = None
+    require_coverage: bool = False
+
+
+class ContextRequest(BaseModel):
+    """The body of ``POST /api/context``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    resolution: float = Field(default=0.01, ge=0.0001, le=0.5)
+    repeats: int = Field(default=1, ge=1, le=100)
+    max_tokens: int | None = Field(default=None, ge=1)
+    thorough: bool = False
+    yes: bool = False
+
+
+class ProbeNowRequest(BaseModel):
+    """The body of ``POST /api/probe-now``; a pipeline does not ``wait`` for the report."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    probes: tuple[str, ...] = ()
+    reason: ChangeKind = ChangeKind.DEPLOY
+    wait: bool = False
+
+
+class ReportedAnswer(BaseModel):
+    """One answer of ``POST /api/scan``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answer: str = Field(max_length=MOST_CHARACTERS)
+    prompt: str | None = Field(default=None, max_length=MOST_CHARACTERS)
+    tenant: str = Field(default="", max_length=200)
+    name: str = Field(default="", max_length=200)
+
+
+class ScanRequest(BaseModel):
+    """The body of ``POST /api/scan``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    source: str = Field(default="reported", min_length=1, max_length=200)
+    answers: tuple[ReportedAnswer, ...] = Field(max_length=64)
+
+
+class CalibrateRequest(BaseModel):
+    """The body of ``POST /api/calibrate``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str
+    who: str = Field(min_length=1, max_length=200)
+    samples: int = Field(default=SAMPLES, ge=LEAST_SAMPLES, le=MOST_SAMPLES)
+    reason: str = Field(default="", max_length=2000)
+    replace: bool = False
+
+
+class ResolveRequest(BaseModel):
+    """The body of ``POST /api/findings/{id}/resolve``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    who: str = Field(min_length=1, max_length=200)
+    why: str = Field(min_length=1, max_length=2000)
