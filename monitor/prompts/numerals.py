@@ -92,9 +92,8 @@ def _scaled(run: str) -> Decimal | None:
 
 def _rest(run: str, scale: int) -> Decimal | None:
     """Return what stands behind 亿 or 万: 三万五 are 35,000, and 三万零五 are 30,005."""
-    if len(run) == 1 and run in _SIGNS and _SIGNS[run]:
-        return Decimal(_SIGNS[run] * scale // 10)
-    return _scaled(run)
+    ones = _scaled(run)
+    return ones * scale / 10 if ones is not None and len(run) == 1 else ones
 
 
 def _section(run: str) -> Decimal | None:
