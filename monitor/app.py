@@ -22,8 +22,11 @@ from monitor.errors import UsageError
 from monitor.findings import Findings, StoredFindings
 from monitor.history import JudgeSettings
 from monitor.http import HttpClient, origin_of
+from monitor.judge import Judge
+from monitor.judging import judge_of
 from monitor.limits import configured_limits
 from monitor.live import LiveTarget
+from monitor.measuring import Measuring
 from monitor.model import DEFAULT_TOLERANCE
 from monitor.passes import PassRunner
 from monitor.pipeline import Pipeline
@@ -69,6 +72,7 @@ class Installation:
     self_tester: SelfTester
     scanner: Scanner
     baselines: Baselines
+    judge: Judge | None
     targets: Mapping[str, LiveTarget]
     metrics: CollectorRegistry
     counters: PrometheusSink
@@ -114,6 +118,7 @@ def open_installation(
         told = _told(store, counters, [*_log_sink(config, log_verdicts), *sinks], resources)
         scorer = resources.enter_context(closing(scorer_of(config)))
         self_tester = SelfTester(clock, scorer)
+        judge = judge_of(config, targets, budget, clock, counters)
         metrics.register(_health(config, store, budget, findings, self_tester))
         pipeline = Pipeline(
             clock=clock,
@@ -123,7 +128,7 @@ def open_installation(
             golden=golden,
             findings=findings,
             sinks=told,
-            scorer=scorer,
+            measuring=Measuring(scorer, judge),
         )
         return Installation(
             config=config,
@@ -142,6 +147,7 @@ def open_installation(
             self_tester=self_tester,
             scanner=scanner_over(store, registry, findings, clock, scorer),
             baselines=held(targets, Baselines(config, golden, choices_of, store, counters)),
+            judge=judge,
             targets=targets,
             metrics=metrics,
             counters=counters,

@@ -47,6 +47,8 @@ class Label(StrEnum):
     VERSION = "version"
     SHA256 = "sha256"
     LANE = "lane"
+    TRUTH = "truth"
+    SAID = "said"
 
 
 class MetricKind(StrEnum):
@@ -169,6 +171,16 @@ STREAM_SCORES = _counter(
     "stream_scores_total",
     "Scores of streams, one a lane for each valid scheduled exchange the lane is about.",
     *(*_TARGET, _L.PROBE, _L.LANE, _L.OUTCOME),
+)
+JUDGE_AGREEMENT = _counter(
+    "judge_agreement_total",
+    "What a target that judges said of its own labelled items, by what is true of them.",
+    *(*_TARGET, _L.TRUTH, _L.SAID),
+)
+JUDGE_TRUSTED = _gauge(
+    "judge_trusted",
+    "1 if the judge agrees with enough of its labelled items that its word counts.",
+    *_TARGET,
 )
 HTTP_RESPONSES = _counter(
     "probe_http_responses_total",
@@ -354,6 +366,8 @@ def _label_values() -> list[tuple[str, str]]:
         ("`reason` of skipped runs", ", ".join(f"`{each}`" for each in SkipReason)),
         ("`kind`", ", ".join(f"`{each}`" for each in ChangeKind)),
         ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
+        ("`truth`", "`right`, `wrong`"),
+        ("`said`", "`right`, `wrong`, `abstained`, `broken`"),
         ("`state` of `calibration`", ", ".join(f"`{each}`" for each in CalibrationState)),
         ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Protocol
 
 from monitor.history import History
 from monitor.model import Exchange, Measurement, Signal, Status, Trial, VerdictClass
@@ -23,14 +24,70 @@ LANGUAGE_LETTERS = 100
 _ONLY_WRONG = ("TOPIC", "LANGUAGE")
 
 
+class SecondOpinion(Protocol):
+    """Another model that is asked whether a golden answer is right."""
+
+    async def opinion(self, trial: Trial, exchange: Exchange, golden: GoldenPrompt) -> Measurement:
+        """Return ``judged_right``, or under JUDGE why nothing was said. Never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """Who measures: the instruments, and another model if one is asked."""
+
+    scorer: Scorer
+    second: SecondOpinion | None = None
+
+
 async def measure(
-    trial: Trial, signals: Sequence[Signal], history: History, scorer: Scorer
+    trial: Trial,
+    signals: Sequence[Signal],
+    history: History,
+    scorer: Scorer,
+    second: SecondOpinion | None = None,
 ) -> dict[int, Measurement]:
-    """Return what the instruments read off each answer, by the exchange's index.
+    """Return what was read off each answer, by the exchange's index.
 
     ``signals`` are those of the checks that went before. Nothing is measured, and nothing started,
-    without an instrument.
+    without an instrument or a ``second`` opinion, which is asked last.
     """
+    measured = await _read_off(trial, signals, history, scorer)
+    if second is None:
+        return measured
+    for exchange in trial.exchanges:
+        before = measured.get(exchange.index, Measurement())
+        opinion = await _opinion(trial, exchange, signals, history, before, second)
+        measured[exchange.index] = replace(
+            before,
+            judged_right=opinion.judged_right,
+            skipped={**before.skipped, **opinion.skipped},
+            broken={**before.broken, **opinion.broken},
+        )
+    return measured
+
+
+async def _opinion(
+    trial: Trial,
+    exchange: Exchange,
+    signals: Sequence[Signal],
+    history: History,
+    before: Measurement,
+    second: SecondOpinion,
+) -> Measurement:
+    """Ask for an opinion, but pass on no answer in which anything looks odd."""
+    golden = history.golden.get(exchange.expectation.golden or "")
+    failed = {s.exchange for s in signals if s.status is Status.FAIL}
+    odd = exchange.index in failed or any(each.strong for each in before.entities or ())
+    why = _spared(exchange, golden, bad=False) or ("the answer looks odd already" if odd else "")
+    if why or golden is None:
+        return Measurement(skipped={"JUDGE": why})
+    return await second.opinion(trial, exchange, golden)
+
+
+async def _read_off(
+    trial: Trial, signals: Sequence[Signal], history: History, scorer: Scorer
+) -> dict[int, Measurement]:
+    """Return what the instruments read off each answer, by the exchange's index."""
     if not scorer.codes:
         return {}
     bad = {signal.exchange for signal in signals if _is_bad(signal)}

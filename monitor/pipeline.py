@@ -24,7 +24,7 @@ from monitor.history import (
 )
 from monitor.live import LiveTarget
 from monitor.logs import crash_words
-from monitor.measuring import measure
+from monitor.measuring import Measuring, measure
 from monitor.model import (
     Exchange,
     Expectation,
@@ -39,7 +39,7 @@ from monitor.model import (
 from monitor.probes import PROBES
 from monitor.probes.base import TenantView, TrialPlan
 from monitor.prompts import GoldenPrompt
-from monitor.scoring import NoScorer, Scorer
+from monitor.scoring import NoScorer
 from monitor.sinks.base import Sink
 from monitor.store.markers import MarkerStore
 from monitor.verdicts import decide
@@ -83,7 +83,7 @@ class Pipeline:
         golden: Mapping[str, GoldenPrompt],
         findings: Findings,
         sinks: Sequence[Sink],
-        scorer: Scorer | None = None,
+        measuring: Measuring | None = None,
     ) -> None:
         self._clock = clock
         self._minter = minter
@@ -92,7 +92,7 @@ class Pipeline:
         self._golden = golden
         self._findings = findings
         self._sinks = sinks
-        self._scorer = scorer or NoScorer()
+        self._measuring = measuring or Measuring(NoScorer())
 
     async def run(
         self,
@@ -156,7 +156,8 @@ class Pipeline:
             calibration=target.calibration,
         )
         signals = judge_trial(trial, history, [c for c in CHECKS if not c.measured])
-        measured = await measure(trial, signals, history, self._scorer)
+        by = self._measuring
+        measured = await measure(trial, signals, history, by.scorer, by.second)
         history = replace(history, measured=measured)
         signals += judge_trial(trial, history, [c for c in CHECKS if c.measured])
         target.memory.remember(_observations(trial, signals, history))

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from monitor.detect.binomial import upper_bound
 from monitor.detect.esr import LARGEST_Y0, Alarm
+from monitor.judge import Item, Said
 from monitor.model import (
     Exchange,
     ExchangeVerdict,
@@ -125,6 +126,18 @@ def _scores(
     wrong = _said(signals, _OPINION)
     if wrong is not None:
         yield score(Lane.JUDGE, wrong, probe=trial.probe)
+
+
+def item_score(judge: str, item: Item, said: Said) -> StreamEvent | None:
+    """Return the score of one of a judge's own items: 1 if it contradicts the label.
+
+    ``None`` if it abstained or broke. The judge then moves, not what it judges: the stream is that
+    of its own target, under the probe ``judge``.
+    """
+    if said not in (Said.RIGHT, Said.WRONG):
+        return None
+    key = StreamKey(target=judge, lane=Lane.JUDGE, probe="judge")
+    return StreamEvent(key=key, probe="judge", y=int((said is Said.RIGHT) != item.right), age=0)
 
 
 def _is_mistake(signal: Signal) -> bool:

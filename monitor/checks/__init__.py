@@ -11,6 +11,7 @@ from monitor.checks import (
     finish,
     foreign,
     identity,
+    judge,
     language,
     needle,
     nonce,
@@ -57,6 +58,7 @@ CHECKS: tuple[Check, ...] = tuple(
         term,
         topic,
         language,
+        judge,
     )
 )
 # Raised whenever a check's meaning changes, so that stored verdicts say what judged them.

@@ -22,6 +22,7 @@ def cross_check(settings: Settings) -> Iterator[ConfigError]:
         yield from _terms(target)
         yield from _probes(target)
         yield from _money(target, settings)
+    yield from _judge(settings)
 
 
 def _target(target: Target) -> Iterator[ConfigError]:
@@ -68,6 +69,33 @@ def _money(target: Target, settings: Settings) -> Iterator[ConfigError]:
             problem = f"defaults.{key}.usd needs a price of every target"
             yield _error(target, "price", problem, remedy)
             return
+
+
+def _judge(settings: Settings) -> Iterator[ConfigError]:
+    """Yield what speaks against a judge: it must be there, and no judge of its own model."""
+    judge = settings.checks.judge
+    if judge is None:
+        return
+    named = {target.name: target for target in settings.targets}
+    judging = named.get(judge.target)
+    if judging is None:
+        problem = f"no target {quoted(judge.target)}"
+        yield _error(judge, "target", problem, f"name one of {', '.join(named)}")
+        return
+    judged = [target for target in settings.targets if target is not judging]
+    if not judged:
+        problem = "the only target would judge itself"
+        yield _error(judge, "target", problem, "add the model that judges as another target")
+    for target in judged:
+        if _model_name(target) == _model_name(judging):
+            problem = f"{quoted(judging.name)} serves the same model as {quoted(target.name)}"
+            remedy = "let a model of another family judge: errors of one model look right to it"
+            yield _error(judge, "target", problem, remedy)
+
+
+def _model_name(target: Target) -> str:
+    """Return a model's own name, whatever folder or owner an API puts in front of it."""
+    return target.model.rstrip("/").rpartition("/")[2].casefold()
 
 
 def _unique(sections: Iterable[Section], key: str, what: str) -> Iterator[ConfigError]:

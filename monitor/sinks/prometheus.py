@@ -45,6 +45,8 @@ class PrometheusSink:
         self._verdicts = Table(names.VERDICTS, registry, outcomes)
         self._signals = Table(names.SIGNALS, registry, [(status.value,) for status in Status])
         self._scores = Table(names.STREAM_SCORES, registry, _SCORES)
+        self._judged = _counter(names.JUDGE_AGREEMENT, registry)
+        self._trusted = _gauge(names.JUDGE_TRUSTED, registry)
         self._responses = _counter(names.HTTP_RESPONSES, registry)
         self._tokens = Table(names.TOKENS, registry, [(each.value,) for each in Direction])
         self._cost = _counter(names.COST, registry)
@@ -85,6 +87,14 @@ class PrometheusSink:
         """Count a score of a stream."""
         outcome = Outcome.BAD if bad else Outcome.GOOD
         self._scores.add((self._env, target, probe, lane.value), (outcome.value,))
+
+    def count_judged(self, target: str, truth: str, said: str) -> None:
+        """Count what a judge said of one of its own items."""
+        self._judged.labels(self._env, target, truth, said).inc()
+
+    def set_judge_trusted(self, target: str, *, trusted: bool) -> None:
+        """Say whether a judge's word counts."""
+        self._trusted.labels(self._env, target).set(trusted)
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
         """Count a verdict, its exchanges (scheduled ones only) and its signals."""

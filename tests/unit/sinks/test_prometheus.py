@@ -138,6 +138,8 @@ def test_the_sink_and_the_collector_export_exactly_the_conventions() -> None:
     prometheus.initialise([STREAM], signals=["NONCE"])
     prometheus.deliver(trial(1), verdict(1))
     prometheus.count_score("glm", "canary", Lane.TREND, bad=False)
+    prometheus.count_judged("glm", "right", "abstained")
+    prometheus.set_judge_trusted("glm", trusted=True)
     prometheus.set_not_probed("glm", [("boundary", "over", NotProbed.BUDGET)])
     prometheus.set_schedule_lag("glm", 0.5)
     prometheus.initialise_schedule("glm", ["canary"])
