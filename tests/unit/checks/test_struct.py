@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.checks.schema import fits
-from monitor.checks.struct import CHECK
+from monitor.checks.schema import MAX_DEPTH, MAX_VALUES, fits
+from monitor.checks.struct import CHECK, is_json
 from monitor.model import Request, Status, Tool, ToolCall, VerdictClass
+from monitor.prompts import AnyOf, Expectation, GoldenPrompt, ListHas
 from tests.builders import Bench, a_trial, an_exchange, failures
 
 SCHEMA = {
@@ -79,6 +82,14 @@ def test_an_answer_to_a_schema_parses_and_fits() -> None:
     assert answered("[" * 100_000) == {"answer_not_json"}
 
 
+def test_json_is_strict() -> None:
+    assert called('{"city": "Lyon", "city": "Nice"}') == {"arguments_not_json"}
+    assert called('{"city": "Lyon", "days": NaN}') == {"arguments_not_json"}
+    exchange = an_asked('{"city": "Lyon", "city": "Nice"}', tools=(), schema=json.dumps(SCHEMA))
+    assert variants(exchange) == {"answer_not_json"}
+    assert is_json('{"city": "Lyon", "city": "Nice"}')  # whole, if not strict: it was not cut
+
+
 def test_an_answer_cut_by_the_allowed_tokens_is_not_judged() -> None:
     exchange = an_asked('{"city": "Ly', schema=json.dumps(SCHEMA), finish="length")
     assert variants(exchange) == {"skip"}
@@ -86,6 +97,82 @@ def test_an_answer_cut_by_the_allowed_tokens_is_not_judged() -> None:
 
 def test_plain_answers_are_not_judged() -> None:
     assert variants(an_asked("hi", tools=())) == {"skip"}
+
+
+# --- Code, lists and fences
+
+ADD = "```python\ndef add(a, b):\n    return a + b\n```"
+
+
+def a_golden(*expectations: Expectation, **fields: Any) -> GoldenPrompt:
+    base = {"suite": "s", "id": "i", "language": "en", "prompt": "?", "max_output_tokens": 64}
+    return GoldenPrompt(expectations=expectations, **(base | fields))
+
+
+PYTHON = a_golden(AnyOf(strings=("a + b",)), structure="code", code_language="python")
+COLOURS = a_golden(ListHas(items=3), AnyOf(strings=("red",)))
+
+
+def answered(
+    prompt: GoldenPrompt, answer: str, finish: str = "stop", version: str = ""
+) -> set[str]:
+    exchange = an_exchange(
+        "?",
+        answer,
+        response={"finish_reason": finish},
+        golden=prompt.name,
+        golden_version=version or prompt.version,
+    )
+    history = replace(Bench().history, golden={prompt.name: prompt})
+    signals = CHECK.judge(a_trial(exchange), exchange, history)
+    return {s.variant if s.status is Status.FAIL else s.status.value for s in signals}
+
+
+def test_code_that_was_asked_for_parses() -> None:
+    assert answered(PYTHON, ADD) == {"pass"}
+    assert answered(PYTHON, f"1. bafot-gitiz-lusab-dunor\n2. {ADD}") == {"pass"}
+    assert answered(PYTHON, ADD.replace("):", ")")) == {"code_does_not_parse"}
+    assert answered(PYTHON, "I would rather not.") == {"code_does_not_parse"}
+
+
+def test_code_in_another_language_is_not_judged_but_its_fences_are() -> None:
+    go = replace(PYTHON, code_language="go")
+    assert answered(go, "func add(a, b int) int { return a + b }") == {"skip"}
+    assert answered(go, "```go\nfunc add(a, b int) int { return a + b }\n```") == {"pass"}
+    assert answered(go, "```go\nfunc add(a, b int) int { return a + b }") == {"fence_open"}
+
+
+def test_a_fence_is_closed_whatever_was_asked() -> None:
+    assert variants(an_asked("So:\n```\nls\n```", tools=())) == {"pass"}
+    assert variants(an_asked("So:\n```\nls\n", tools=())) == {"fence_open"}
+    assert answered(PYTHON, ADD[:-4]) == {"fence_open"}
+    assert answered(PYTHON, ADD[:-6]) == {"fence_open", "code_does_not_parse"}
+
+
+def test_a_list_has_as_many_items_as_were_asked_for() -> None:
+    assert answered(COLOURS, "1. red\n2. green\n3. blue") == {"pass"}
+    assert answered(COLOURS, "1. red\n2. green") == {"list_incomplete"}
+    assert answered(COLOURS, "1. red\n3. blue\n4. green") == {"list_incomplete"}
+
+
+def test_what_was_cut_for_length_is_left_to_finish() -> None:
+    assert answered(PYTHON, ADD[:-6], finish="length") == {"skip"}
+    assert answered(COLOURS, "1. red", finish="length") == {"skip"}
+
+
+def test_a_prompt_that_was_edited_since_is_not_judged() -> None:
+    assert answered(COLOURS, "1. red", version="000000000000") == {"skip"}
+
+
+def test_fences_of_very_long_answers_are_not_counted() -> None:
+    assert variants(an_asked("```\n" + "x" * 200_001, tools=())) == {"skip"}
+
+
+@given(st.text(max_size=300))
+def test_no_text_breaks_the_check(answer: str) -> None:
+    allowed = {"pass", "code_does_not_parse", "list_incomplete", "fence_open"}
+    assert answered(PYTHON, answer) <= allowed
+    assert answered(COLOURS, answer) <= allowed
 
 
 def test_what_a_model_does_wrong_is_tolerated_and_a_control_token_in_a_name_is_not() -> None:
@@ -119,6 +206,36 @@ def test_any_value_fits_or_does_not(value) -> None:
 def test_what_fits_fits(city, days) -> None:
     assert fits({"city": city, "days": days}, SCHEMA)
     assert not fits({"city": days, "days": city}, SCHEMA)
+
+
+def test_what_is_too_deep_or_too_large_fits_nothing() -> None:
+    deep: object = 1
+    for _ in range(MAX_DEPTH):
+        deep = [deep]
+    assert not fits(deep, {})
+    assert fits([[1]], {})
+    assert fits([1] * (MAX_VALUES - 1), {})
+    assert not fits([1] * MAX_VALUES, {})
+
+
+def test_a_schema_that_refers_to_itself_ends() -> None:
+    chain = {"$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}}}}, "$ref": "#/$defs/n"}
+    assert fits({"n": {"n": {}}}, chain)
+    assert not fits({}, {"$ref": "#"})
+
+
+def test_nothing_is_fetched_and_formats_assert_nothing() -> None:
+    with pytest.raises(Exception, match=r"example\.org"):
+        fits({}, {"$ref": "https://example.org/schema.json"})
+    assert fits("not an address", {"format": "email"})
+    assert fits("ab", {"pattern": "^a"})
+    assert not fits("ba", {"pattern": "^a"})
+
+
+def test_draft_2020_12() -> None:
+    assert not fits([1, "x", 2], {"prefixItems": [{}, {}], "items": {"type": "string"}})
+    assert not fits({"a": 1}, {"dependentRequired": {"a": ["b"]}})
+    assert fits(7, {"exclusiveMinimum": 6, "const": 7.0})
 
 
 def test_a_truth_is_no_number_and_a_whole_float_is_an_integer() -> None:
