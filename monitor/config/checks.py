@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from monitor.config.languages import LanguageCode
+from monitor.config.pii import NAMES_LANGUAGE, PII_LANGUAGES, AllowedValue, PiiLanguage
+from monitor.config.problems import wrong
 from monitor.config.section import Section
 from monitor.config.values import Label, Ratio, Text
 
@@ -21,14 +23,23 @@ class PiiCheck(Section):
             "places, a tenth as fast, with `davylamp[spacy]`."
         ),
     )
-    languages: tuple[Text, ...] = Field(
-        default=("en", "zh"), description="Languages whose formats and context words are known."
+    languages: tuple[PiiLanguage, ...] = Field(
+        default=("en", "zh"),
+        min_length=1,
+        description=f"Languages whose formats and words are known, of {', '.join(PII_LANGUAGES)}.",
     )
-    allow: tuple[Text, ...] = Field(
+    allow: tuple[AllowedValue, ...] = Field(
         default=(),
-        description="Values that are nobody's secret: a support address, a hotline.",
+        description="Values that are nobody's secret, written out: a support address, a hotline.",
         examples=["[support@example.com]"],
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.engine == "spacy" and NAMES_LANGUAGE not in self.languages:
+            remedy = f"add {NAMES_LANGUAGE} to languages, or use engine: pattern"
+            raise wrong("spacy knows names and places in English only", remedy)
+        return self
 
 
 class TopicCheck(Section):
