@@ -27,7 +27,7 @@ MAX_SUSPECT_FINDINGS_PER_DAY = 2
 REMEMBERED_TRIALS = 200
 REMEMBERED_CHILDREN = 256
 _ISOLATION_BROKEN = (VerdictClass.LEAK, VerdictClass.CROSSED)
-_SUSPECT_CODES = frozenset({"FOREIGN", "ENTITY"})
+_PERSONAL_DATA = ("ENTITY", "novel")
 _ID_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 8
 
@@ -100,8 +100,8 @@ class Findings:
     def record(self, verdict: Verdict, *, confirms: str = "") -> Finding | None:
         """Return the finding this verdict belongs to, opened or updated, or ``None``.
 
-        The same trial again changes no count. A WRONG opens nothing and joins only in its own
-        stratum: a model that errs now and then is not part of a leak elsewhere. ``confirms`` is
+        The same trial again changes no count. A bare WRONG opens nothing, and any joins only in its
+        own stratum: a model that errs now and then is not part of a leak elsewhere. ``confirms`` is
         the finding whose fault the trial was to show again, if it was sent for that.
         """
         if not _tells_of_a_fault(verdict):
@@ -136,9 +136,9 @@ class Findings:
         return next(iter(oldest_first), None)
 
     def _may_open(self, verdict: Verdict) -> bool:
-        if verdict.verdict_class is VerdictClass.WRONG:
+        if is_bare_wrong(verdict):
             return False
-        if verdict.verdict_class is not VerdictClass.SUSPECT:
+        if not _is_to_review(verdict):
             return True
         day = verdict.decided_at.astimezone(UTC).date()
         opened = sum(
@@ -238,8 +238,27 @@ def _tells_of_a_fault(verdict: Verdict) -> bool:
     if verdict.outcome is Outcome.BAD:
         return verdict.verdict_class > VerdictClass.SUSPECT
     return verdict.verdict_class is VerdictClass.SUSPECT and any(
-        signal.code in _SUSPECT_CODES and signal.status is Status.FAIL for signal in verdict.signals
+        signal.code == "FOREIGN" or (signal.code, signal.variant) == _PERSONAL_DATA
+        for signal in verdict.signals
+        if signal.status is Status.FAIL
     )
+
+
+def is_bare_wrong(verdict: Verdict) -> bool:
+    """True if all that is wrong is what a weak model does: no reason for a finding of its own.
+
+    A wrong answer that holds somebody's personal data is reviewed like a right one that does. Parts
+    of foreign markers are not: in a wrong answer they are mostly copy errors.
+    """
+    return verdict.verdict_class is VerdictClass.WRONG and not any(
+        (signal.code, signal.variant) == _PERSONAL_DATA and signal.status is Status.FAIL
+        for signal in verdict.signals
+    )
+
+
+def _is_to_review(verdict: Verdict) -> bool:
+    """True if nothing is proven."""
+    return verdict.verdict_class in (VerdictClass.SUSPECT, VerdictClass.WRONG)
 
 
 def _place(verdict: Verdict) -> tuple[str, str, str]:
@@ -251,15 +270,16 @@ def _stratum_of(finding: Finding) -> tuple[str, str, str]:
 
 
 def _opened(verdict: Verdict) -> Finding:
-    suspect = verdict.verdict_class is VerdictClass.SUSPECT
+    suspect = _is_to_review(verdict)
+    opened_class = VerdictClass.SUSPECT if suspect else verdict.verdict_class
     return Finding(
         id=_finding_id(verdict),
         version=0,
         target=verdict.target,
         shape=verdict.shape,
         stratum=verdict.stratum,
-        verdict_class=verdict.verdict_class,
-        opened_class=verdict.verdict_class,
+        verdict_class=opened_class,
+        opened_class=opened_class,
         state=FindingState.NEEDS_REVIEW if suspect else FindingState.CONFIRMED,
         first_seen=verdict.decided_at,
         last_seen=verdict.decided_at,
@@ -292,9 +312,7 @@ def _with(finding: Finding, verdict: Verdict, *, again: bool = False) -> Finding
 def _is_the_fault(finding: Finding, verdict: Verdict) -> bool:
     """Tell whether a confirming verdict shows more than an ordinary mistake."""
     in_review = finding.opened_class is VerdictClass.SUSPECT
-    return verdict.verdict_class > VerdictClass.WRONG or (
-        in_review and verdict.verdict_class is VerdictClass.SUSPECT
-    )
+    return verdict.verdict_class > VerdictClass.WRONG or (in_review and not is_bare_wrong(verdict))
 
 
 def _evidence(verdict: Verdict) -> tuple[str, ...]:

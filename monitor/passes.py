@@ -12,9 +12,9 @@ from random import Random
 
 from monitor.budget import Budget, Reservation
 from monitor.clock import Clock
-from monitor.findings import Findings
+from monitor.findings import Findings, is_bare_wrong
 from monitor.live import LiveTarget
-from monitor.model import FailureKind, Trial, Verdict, VerdictClass
+from monitor.model import FailureKind, Trial, Verdict
 from monitor.pipeline import Confirming, Pipeline, Ran
 from monitor.planning import NotProbed, PassPlan, held_back, too_dear, unanswered
 from monitor.probes.base import BudgetKind, TrialPlan
@@ -121,7 +121,7 @@ class PassRunner:
         restarts too; the budget pays.
         """
         finding = ran.verdict.finding
-        if finding is None or ran.verdict.verdict_class is VerdictClass.WRONG:
+        if finding is None or is_bare_wrong(ran.verdict):
             return ()
         done: list[Done] = []
         for salt in ("", f"#{ran.seed % _SALTS}"):

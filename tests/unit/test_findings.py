@@ -19,6 +19,7 @@ from monitor.findings import (
     FindingState,
     StoredFindings,
     from_row,
+    is_bare_wrong,
     to_row,
 )
 from monitor.model import Outcome, Signal, Status, Verdict, VerdictClass
@@ -51,8 +52,10 @@ def bad(
     )
 
 
-def suspect(code: str = "FOREIGN", stratum: str = "s1", shape: str = "canary") -> Verdict:
-    flag = Signal(code=code, variant="partial", status=Status.FAIL, exchange=0)
+def suspect(
+    code: str = "FOREIGN", stratum: str = "s1", shape: str = "canary", variant: str = "partial"
+) -> Verdict:
+    flag = Signal(code=code, variant=variant, status=Status.FAIL, exchange=0)
     return good(
         next(FRESH),
         verdict_class=VerdictClass.SUSPECT,
@@ -172,9 +175,61 @@ def test_foreign_parts_are_reviewed_at_most_twice_a_stratum_a_day() -> None:
         book.dismiss(opened.id, "ann", "chance", NOW)
     assert book.record(suspect()) is None
     assert findings(store).record(suspect()) is None, "a restart forgets nothing"
-    assert book.record(suspect("ENTITY", "s2")) is not None
+    assert book.record(suspect("ENTITY", "s2", variant="novel")) is not None
     tomorrow = replace(suspect(), decided_at=NOW + timedelta(days=1))
     assert book.record(tomorrow) is not None
+
+
+def test_personal_data_is_reviewed_and_confirmed_at_most_twice_a_stratum_a_day() -> None:
+    book = findings()
+    for confirmed in (True, False):
+        opened = book.record(suspect("ENTITY", variant="novel"))
+        assert opened is not None
+        assert (opened.state, opened.verdict_class) == (
+            FindingState.NEEDS_REVIEW,
+            VerdictClass.SUSPECT,
+        )
+        claims = [book.claim_confirmation(opened.id) for _ in range(3)]
+        assert claims == [confirmed, confirmed, False]
+        book.dismiss(opened.id, "ann", "a made-up address", NOW)
+    assert book.record(suspect("ENTITY", variant="novel")) is None
+
+
+def test_a_count_of_names_is_shown_and_opens_nothing() -> None:
+    book = findings()
+    assert book.record(suspect("ENTITY", variant="names")) is None
+    assert book.record(suspect("ENTITY", variant="novel")) is not None
+
+
+def wrong_with(code: str, variant: str) -> Verdict:
+    flags = (
+        Signal(code="FACT", variant="missing", status=Status.FAIL, exchange=1),
+        Signal(code=code, variant=variant, status=Status.FAIL, exchange=0),
+    )
+    return replace(bad(VerdictClass.WRONG), signals=flags)
+
+
+def test_a_mistake_beside_it_does_not_hide_personal_data() -> None:
+    book = findings()
+    opened = book.record(wrong_with("ENTITY", "novel"))
+    assert opened is not None
+    assert (opened.state, opened.verdict_class, opened.opened_class) == (
+        FindingState.NEEDS_REVIEW,
+        VerdictClass.SUSPECT,
+        VerdictClass.SUSPECT,
+    )
+    again = book.record(wrong_with("ENTITY", "novel"), confirms=opened.id)
+    assert again is not None
+    assert again.reproduced == 1
+    bare = book.record(wrong_with("FACT", "missing"), confirms=opened.id)
+    assert bare is not None
+    assert bare.reproduced == 1
+
+
+@pytest.mark.parametrize(("code", "variant"), [("FOREIGN", "partial"), ("ENTITY", "names")])
+def test_a_mistake_with_weaker_suspicions_is_a_bare_one(code: str, variant: str) -> None:
+    assert is_bare_wrong(wrong_with(code, variant))
+    assert findings().record(wrong_with(code, variant)) is None
 
 
 def test_other_suspicions_are_only_counted() -> None:
