@@ -36,6 +36,8 @@ from monitor.daemon.readiness import Readiness
 from monitor.daemon.record import ScheduleRecord
 from monitor.daemon.turn import Turn
 from monitor.daemon.watch import Watch
+from monitor.judge import Judge
+from monitor.judging import items_due
 from monitor.live import LiveTarget
 from monitor.logs import crash_words
 from monitor.passes import Done, never_answered
@@ -49,6 +51,8 @@ log = logging.getLogger(__name__)
 _SOON_SECONDS = 5.0
 # How long a check may be blind before anybody knows.
 SELF_TEST_SECONDS = 3600
+# How often a judge is asked some of its own items.
+JUDGE_SECONDS = 3600
 
 
 class ProbeSchedule:
@@ -112,7 +116,25 @@ class ProbeSchedule:
             id="self-test",
             next_run_time=self._installation.clock.now(),
         )
+        if (judge := self._installation.judge) is not None:
+            self._scheduler.add_job(
+                self._try_judge,
+                IntervalTrigger(seconds=JUDGE_SECONDS, timezone="UTC"),
+                args=[judge],
+                id="judge-items",
+                next_run_time=self._installation.clock.now(),
+            )
         self._readiness.start()
+
+    async def _try_judge(self, judge: Judge) -> None:
+        """Ask the judge some of its own items; that it lost or won trust is said."""
+        before = judge.agreement().mistrust
+        await judge.try_items(items_due(judge))
+        now = judge.agreement().mistrust
+        if now and not before:
+            log.error("the judge is not trusted any more: %s", now)
+        elif before and not now:
+            log.info("the judge is trusted: it agrees with enough of its labelled items")
 
     async def _test_checks(self) -> None:
         """Try every check with fresh specimens; a blind one is said once an hour, and alerted."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -30,9 +32,14 @@ from monitor.daemon.scheduler import ProbeSchedule, run_trigger
 from monitor.daemon.turn import Turn
 from monitor.daemon.watch import Watch
 from monitor.engines.base import DiscoveredModel, Discovery, Limit
+from monitor.engines.scripted import ScriptedEngine
+from monitor.judge import Judge, labelled_items
+from monitor.judging import judge_of
 from monitor.planning import plan_pass
 from monitor.probes.base import BudgetKind
+from tests.fakes.judges import knowing, read, replying
 from tests.unit.daemon.installed import (
+    TARGET,
     FakeEngine,
     ManualClock,
     config_of,
@@ -325,3 +332,52 @@ def test_long_prompts_at_a_limit_go_one_at_a_time(tmp_path: Path) -> None:
         asyncio.run(run())
         assert len(slow.asked) >= 8
         assert slow.most == 1
+
+
+def test_a_judge_is_tried_on_its_own_items_and_what_becomes_of_its_trust_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        job = schedule._scheduler.get_job("judge-items")
+        assert job.trigger.interval == timedelta(hours=1)
+        judge = a_judge(installation, a_knowing_engine())
+        for _ in range(4):
+            await schedule._try_judge(judge)
+        assert judge.untried == 0
+        assert "the judge is trusted" in caplog.text
+        assert "not trusted any more" not in caplog.text
+        forgetful = a_judge(installation, ScriptedEngine(lambda r: replying(read(r).different)))
+        for _ in range(2):
+            await schedule._try_judge(forgetful)
+        assert "not trusted any more: it called" in caplog.text
+
+    caplog.set_level("INFO")
+    second = deepcopy(TARGET) | {"name": "judge-model", "model": "llama-4", "probes": "quick"}
+    judge = {"judge": {"target": "judge-model"}}
+    with_schedule(tmp_path, test, targets=[TARGET, second], checks=judge)
+
+
+def test_without_a_judge_there_is_no_such_job(tmp_path: Path) -> None:
+    async def test(
+        schedule: ProbeSchedule, installation: Installation, engine: FakeEngine, clock: ManualClock
+    ) -> None:
+        assert schedule._scheduler.get_job("judge-items") is None
+
+    with_schedule(tmp_path, test)
+
+
+def a_knowing_engine() -> ScriptedEngine:
+    right = {(item.question, item.answer): item.right for item in labelled_items()}
+    return ScriptedEngine(knowing(lambda question, answer: right[question, answer]))
+
+
+def a_judge(installation: Installation, engine: ScriptedEngine) -> Judge:
+    live = replace(installation.targets["judge-model"], engine=engine)
+    targets, counters = {"judge-model": live}, installation.counters
+    found = judge_of(
+        installation.config, targets, installation.budget, installation.clock, counters
+    )
+    assert found
+    return found
