@@ -6,12 +6,13 @@
 - ``over_ceiling`` (hard): more than can have been sent before. What follows a freshly minted marker
   was never sent (``monitor.checks.fresh``), so of B bytes before it and A bytes after it
 
-      cached <= B + template + usual + 1,024      and      uncached >= A / r - 1,024
+      cached <= B + template + ahead + 1,024      and      uncached >= A / r - 1,024
 
-  with r the most bytes a token takes, and *usual* what this target's hits regularly hold beyond our
-  own text: a system prompt that its operator puts in front. 1,024 tokens are the largest block that
-  is known to be cached as a whole, for counts that are rounded up. It fails only if *both* are
-  broken, so that a new hidden prompt (more tokens in all) is none.
+  with r the most bytes a token takes, and *ahead* the most that its operator may put in front of
+  our text: no more than the shortest of the last prompts took in all, or what hits of this target
+  regularly hold beyond our text. 1,024 tokens are the largest block that is known to be cached as a
+  whole, for counts that are rounded up. It fails only if *both* are broken, so that a new hidden
+  prompt (more tokens in all) is none.
 - ``whole_prompt`` (flag): the same, but nearly the whole prompt came from the cache. A gateway that
   asks again after a failure of its own finds the prompt of its first attempt there. Where three of
   a target's answers show it, it is ``over_ceiling``.
@@ -52,6 +53,8 @@ LEAST_SHOWN = 2
 # What a target does in more of its answers than this is its own way.
 OWN_SHARE = 0.15
 LEAST_HITS = 16
+# Of the prompts asked lately; what stands in front of them may change some day.
+LATELY = 64
 # The uncached rest of a prompt that is cached whole: less than one block of most engines.
 REST_TOKENS = 128
 REPEATED = 3
@@ -102,19 +105,20 @@ class _Past:
     seen: tuple[Observation, ...]
     registry: MarkerRegistry
     among: bool | None
-    usual: int | None
+    ahead: int | None
     most_bytes: float
 
     @classmethod
     def of(cls, trial: Trial, exchange: Exchange, history: History) -> _Past:
         before = (e for e in trial.exchanges if e.index < exchange.index and e.whole)
         seen = (*history.earlier, *(observe(trial, e) for e in before))
+        among = _counted_among(seen)
         return cls(
             seen=seen,
             registry=history.registry,
-            among=_counted_among(seen),
-            usual=_usual(history.earlier),
-            most_bytes=bytes_per_token(history),
+            among=among,
+            ahead=_ahead(seen, among=among),
+            most_bytes=bytes_per_token(history, beside=among is False),
         )
 
 
@@ -173,12 +177,21 @@ def _measured(seen: Sequence[Observation]) -> Iterator[bool]:
             yield False
 
 
-def _usual(seen: Sequence[Observation]) -> int | None:
-    """Return what hits of this target hold beyond our text in all but 15 % of its answers."""
-    known = sorted(each.beyond_tokens for each in seen if each.beyond_tokens is not None)
-    if len(known) < LEAST_HITS:
-        return None
-    return known[int((1 - OWN_SHARE) * (len(known) - 1))]
+def _ahead(seen: Sequence[Observation], *, among: bool | None) -> int | None:
+    """Return the most tokens that stand in front of our text; ``None`` if nothing was counted.
+
+    What all but 15 % of hits hold beyond our text is left in peace, whatever it is.
+    """
+    counted = [
+        o.prompt_tokens + (0 if among else o.cached_tokens)
+        for o in seen[-LATELY:]
+        if o.prompt_tokens
+    ]
+    beyond_ours = sorted(o.beyond_tokens for o in seen if o.beyond_tokens is not None)
+    usual = 0
+    if len(beyond_ours) >= LEAST_HITS:
+        usual = beyond_ours[int((1 - OWN_SHARE) * (len(beyond_ours) - 1))]
+    return max(min(counted), usual) if counted else None
 
 
 def _over_input(count: _Count, past: _Past) -> tuple[str, str] | None:
@@ -197,7 +210,7 @@ def _over_ceiling(
     fresh = fresh_part(trial, exchange, past.registry)
     if fresh is None or past.among is None:
         return None
-    most = _ceiling(exchange.request, fresh, past.usual or 0) + BLOCK_TOKENS
+    most = _ceiling(exchange.request, fresh, past.ahead or 0) + BLOCK_TOKENS
     least = fresh.after / past.most_bytes - BLOCK_TOKENS
     uncached = count.uncached(among=past.among)
     in_all = uncached + count.cached
@@ -212,7 +225,7 @@ def _over_ceiling(
 
 def _times(trial: Trial, exchange: Exchange, past: _Past) -> int:
     """Count this answer and the earlier ones of which too much came from the cache."""
-    usual = past.usual or 0
+    usual = past.ahead or 0
     before = [beyond(trial, e, past.registry) for e in trial.exchanges if e.index < exchange.index]
     counts = [*(each.beyond_tokens for each in past.seen), *before]
     return 1 + sum((tokens or 0) > usual + BLOCK_TOKENS for tokens in counts)
@@ -221,24 +234,19 @@ def _times(trial: Trial, exchange: Exchange, past: _Past) -> int:
 def _of_others(
     trial: Trial, exchange: Exchange, count: _Count, past: _Past
 ) -> tuple[str, str] | None:
-    """Compare with what tenants of this one's isolation domain sent in the trial.
-
-    What else stands before a prompt is at most the whole of the shortest that was counted.
-    """
+    """Compare with what tenants of this one's isolation domain sent in the trial."""
     fresh = fresh_in_domain(trial, exchange, past.registry)
-    counted = [o.prompt_tokens + o.cached_tokens for o in past.seen if o.prompt_tokens]
-    usual = min(counted, default=None) if past.usual is None else past.usual
-    if fresh is None or usual is None:
+    if fresh is None or past.ahead is None:
         return None
-    most = _ceiling(exchange.request, fresh, usual)
+    most = _ceiling(exchange.request, fresh, past.ahead)
     if count.cached <= most:
         return None
     words = f"{count.cached} tokens from the cache, its own domain sent at most {most} of them"
     return _OTHERS, words
 
 
-def _ceiling(request: Request, fresh: Fresh, usual: int) -> int:
-    return fresh.before + template_tokens(request) + usual
+def _ceiling(request: Request, fresh: Fresh, ahead: int) -> int:
+    return fresh.before + template_tokens(request) + ahead
 
 
 def _specimens(rng: Random) -> Sequence[Specimen]:

@@ -110,16 +110,24 @@ def template_tokens(request: Request) -> int:
     return FIRST_TOKENS + MESSAGE_TOKENS * len(request.messages) + 3 * tools
 
 
-def bytes_per_token(history: History) -> float:
+def bytes_per_token(history: History, *, beside: bool = False) -> float:
     """Return the most bytes a token of this target's prompts takes, by what it reported.
 
-    The upper quartile of earlier prompts of at least 2 kB, half as much again, at most 16; 8 while
-    there are fewer than eight.
+    Of earlier prompts of at least 2 kB the upper quartile, half as much again, at most 16; 8 while
+    there are fewer than eight. What the shortest prompt took is left out of each count, for a
+    system prompt of the operator's may be in it. ``beside``: cached tokens are not counted among
+    the prompt's.
     """
-    ratios = sorted(
-        seen.least_bytes / seen.prompt_tokens
+    counts = [
+        (seen.least_bytes, seen.prompt_tokens + (seen.cached_tokens if beside else 0))
         for seen in history.earlier
-        if seen.prompt_tokens and seen.least_bytes >= LEAST_RATIO_BYTES
+        if seen.prompt_tokens
+    ]
+    shortest = min((tokens for _, tokens in counts), default=0)
+    ratios = sorted(
+        size / (tokens - shortest)
+        for size, tokens in counts
+        if size >= LEAST_RATIO_BYTES and tokens > shortest
     )
     if len(ratios) < LEAST_RATIOS:
         return ASSUMED_BYTES_PER_TOKEN
