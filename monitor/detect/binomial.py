@@ -22,17 +22,18 @@ def tail_probability(failures: int, exchanges: int, rate: float) -> float:
         return 1.0
     if rate == 0:
         return 0.0
-    terms = (
-        exp(
-            lgamma(exchanges + 1)
-            - lgamma(k + 1)
-            - lgamma(exchanges - k + 1)
-            + k * log(rate)
-            + (exchanges - k) * log1p(-rate)
-        )
-        for k in range(failures, exchanges + 1)
+    return min(1.0, sum(_chance(k, exchanges, rate) for k in range(failures, exchanges + 1)))
+
+
+def _chance(failures: int, exchanges: int, rate: float) -> float:
+    """Return P(exactly ``failures``) at a rate strictly between 0 and 1."""
+    return exp(
+        lgamma(exchanges + 1)
+        - lgamma(failures + 1)
+        - lgamma(exchanges - failures + 1)
+        + failures * log(rate)
+        + (exchanges - failures) * log1p(-rate)
     )
-    return min(1.0, sum(terms))
 
 
 def exceeds(
@@ -56,7 +57,8 @@ def upper_bound(failures: int, exchanges: int, confidence: float = CONFIDENCE) -
     low, high = failures / exchanges, 1.0
     for _ in range(_BISECTION_STEPS):
         middle = (low + high) / 2
-        if 1 - tail_probability(failures + 1, exchanges, middle) > 1 - confidence:
+        # Few failures are far fewer terms than the rest of the tail.
+        if sum(_chance(k, exchanges, middle) for k in range(failures + 1)) > 1 - confidence:
             low = middle
         else:
             high = middle
