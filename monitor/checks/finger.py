@@ -124,7 +124,8 @@ def _facts(prompt: GoldenPrompt, answer: str, nonce: str) -> Iterator[object]:
         bare = answer.replace(nonce, "") if nonce else answer
         yield [_canonical(found) for found in json_objects(bare)][:_MAX_FACTS]
     if any(isinstance(expectation, ListHas) for expectation in prompt.expectations):
-        yield [_letters(item) for item in _ITEM.findall(text)][:_MAX_FACTS]
+        items = [_letters(item) for item in _ITEM.findall(normalise(answer))]
+        yield [item for item in items if not (nonce and _letters(nonce) in item)][:_MAX_FACTS]
 
 
 def _numbers(text: str) -> Iterator[str]:
