@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from monitor.canaries.folding import Folded, fold
 from monitor.canaries.proquint import CONSONANTS, MAX_SEPARATOR_CHARACTERS, VOWELS
@@ -34,8 +34,7 @@ _KNOWN_CLUSTERS = frozenset(CLUSTERS)
 _CLUSTER = slice(2, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A place that may be a value of a kind, or a part of one; ``key`` is what to look up."""
 
     kind: ValueKind

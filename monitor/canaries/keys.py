@@ -93,5 +93,5 @@ class ValueHasher:
 
     def __call__(self, kind: str, form: int, part: str) -> int:
         """Return the hash of what one form (whole, first or last digits) of a value shows."""
-        text = f"{kind}/{form}/{part}".encode("utf-8", "surrogatepass")
+        text = f"{kind}/{form:d}/{part}".encode("utf-8", "surrogatepass")
         return int.from_bytes(hashlib.blake2b(text, digest_size=8, key=self._key).digest(), "big")

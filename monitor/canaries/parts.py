@@ -33,4 +33,4 @@ class PartsHasher:
 
     def of_value(self, kind: ValueKind, form: Form, part: str) -> int:
         """Return the hash of what one form of a planted value shows."""
-        return self._value(kind.value, form.value, part)
+        return self._value(kind, form, part)

@@ -12,6 +12,7 @@ from monitor.probes import burst, prefix, tenant
 from monitor.probes.base import Probe
 from monitor.probes.planting import RECORD_TOKENS
 from tests.unit.probe_runs import Ran, planned, ran
+from tests.unit.test_confirmations import Scene, leaks
 
 DONORS = [(burst.PROBE, Part.MEMBER), (prefix.PROBE, Part.DONOR), (tenant.PROBE, Part.DONOR)]
 RECORD = re.compile(
@@ -62,6 +63,15 @@ def test_whoever_follows_a_donor_is_sent_nothing_of_its_record() -> None:
     [plan] = planned(prefix.PROBE)
     done = ran(prefix.PROBE, plan)
     assert [e.part for e in done.exchanges if values(done, e)] == [Part.DONOR]
+
+
+def test_a_confirmation_sends_the_very_same_record_again() -> None:
+    scene = Scene(leaks)
+    done = scene.step("tenant")
+    assert len(done.confirmations) == 2
+    sent = [found for request in scene.asked for found in RECORD.findall(request.text())]
+    assert len(sent) == 3
+    assert len(set(sent)) == 1
 
 
 def test_a_record_is_priced() -> None:
