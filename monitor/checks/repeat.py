@@ -28,9 +28,10 @@ from monitor.writing.repetition import (
 )
 
 CODE = "REPEAT"
-# Rulers, dots that lead to a page number, borders and rows of figures are healthy up to a width
-# that no page has.
-_FILLER = frozenset(string.digits + string.whitespace + "-=_*#~.+|^:,;'\"()[]{}<>/\\·•…")
+# Rulers, dots that lead to a page number, borders, long fractions and white space are healthy up to
+# a width that no page has; so are rows of figures, in brackets or not, but not at the end.
+_RULER = frozenset(string.digits + string.whitespace + "-=_*#~.,+|^:<>/\\·•…")
+_FILLER = _RULER | frozenset(";'\"()[]{}")
 _DRAWING = range(0x2500, 0x25A0)
 LEAST_FILLER = 200
 # Outside of running text, where rows of a table look alike: no loop of this length in 4,600 pieces
@@ -91,27 +92,26 @@ def _parts(response: Response) -> Iterator[tuple[int, str]]:
         offset += len(before)
         if offset >= SAID_CHARACTERS:
             return
-        yield offset, part[: SAID_CHARACTERS - offset].rstrip()
+        yield offset, part[: SAID_CHARACTERS - offset]
         offset += len(part) + 1
 
 
 def _faults(text: str) -> Iterator[tuple[str, Loop]]:
     """Yield loops and runs with their variant, the end of the text first."""
-    end = text[len(text) - tail_loop(text) :]
-    if end and _is_long(end):
-        yield "tail_loop", Loop(len(text) - len(end), len(text), smallest_period(end))
+    written = text.rstrip()
+    if len(text) - len(written) > LEAST_FILLER:
+        yield "tail_loop", Loop(len(written), len(text), 1)
+    end = written[len(written) - tail_loop(written) :]
+    if len(end) > LEAST_FILLER or not _is_made_of(end, _RULER):
+        yield "tail_loop", Loop(len(written) - len(end), len(written), smallest_period(end))
     if whole := _whole(text):
         yield "run", whole
-    for loop in _inside(text):
+    for loop in _inside(written):
         yield "run", loop
 
 
-def _is_long(loop: str) -> bool:
-    return len(loop) > LEAST_FILLER or not _is_filler(loop)
-
-
-def _is_filler(text: str) -> bool:
-    return all(c in _FILLER or ord(c) in _DRAWING for c in set(text))
+def _is_made_of(text: str, characters: frozenset[str]) -> bool:
+    return all(c in characters or ord(c) in _DRAWING for c in set(text))
 
 
 def _whole(text: str) -> Loop | None:
@@ -128,7 +128,7 @@ def _whole(text: str) -> Loop | None:
         return Loop(*place, 1) if bare.count(character) >= least else None
     period = smallest_period(bare)
     is_token = len(bare) >= max(LEAST_WHOLE, LEAST_TIMES_WHOLE * period)
-    return Loop(*place, period) if is_token and not _is_filler(bare) else None
+    return Loop(*place, period) if is_token and not _is_made_of(bare, _FILLER) else None
 
 
 def _inside(text: str) -> Iterator[Loop]:
@@ -136,11 +136,11 @@ def _inside(text: str) -> Iterator[Loop]:
     for start, end in prose(text):
         for found in loops(text[start:end]):
             loop = Loop(start + found.start, start + found.end, found.period)
-            if _is_long(text[loop.start : loop.end]):
+            if loop.length > LEAST_FILLER or not _is_made_of(text[loop.start : loop.end], _FILLER):
                 yield loop
     for loop in loops(text, characters=LEAST_OUTSIDE):
         is_long = loop.length >= LEAST_TIMES_OUTSIDE * loop.period
-        if is_long and not _is_filler(text[loop.start : loop.end]):
+        if is_long and not _is_made_of(text[loop.start : loop.end], _FILLER):
             yield loop
 
 

@@ -11,11 +11,11 @@ import re
 STRONG = re.compile(
     # ChatML, Qwen with tools and pictures, Llama 3 and 4, harmony, GLM, Phi, Granite,
     # Kimi, Falcon, Command R, LFM; <|turn> and <turn|> (Gemma 4).
-    r"<\|[A-Za-z0-9_ /.:\u2581\"-]{1,40}\|>"
+    r"<\|[A-Za-z0-9_/\u2581\"][A-Za-z0-9_ /.:\u2581-]{0,40}(?<! )\|>"
     r"|<\|[a-z_]{2,32}>"
     r"|<[a-z_]{2,32}\|>"
     # DeepSeek and Hunyuan, in full-width bars.
-    r"|</?\uff5c[^<>\n]{1,60}>"
+    r"|</?\uff5c(?:[^<>\n]{0,60}>)?"
     # EXAONE; MiniMax.
     r"|\[\|[a-z_]{2,24}\|\]"
     r"|\]~!?b\[|\]~b\]|\[e~\["
@@ -44,18 +44,18 @@ CHARACTER = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
 # How vocabularies keep their pieces: a space as Ġ (byte-level BPE) or ▁ (SentencePiece), a line
 # break as Ċ, most bytes above 127 as letters from Ģ to Ń, the end of a word as </w>.
 PIECE = re.compile(
-    r"(?<=[a-z0-9.,;:!?)\"'])(?:\u0120[A-Za-z0-9(\"']|\u010a)"
-    r"|\u2581[A-Za-z\u4e00-\u9fff]"
+    r"(?<=[a-z0-9.,;:!?|)\]\"'`])[\u0120\u010a]"
+    r"|\u2581[A-Za-z0-9(\[*`\"'$\u4e00-\u9fff]"
     r"|[\u00e0-\u00ef](?:[\u0122-\u0143][\u00a1-\u00bf\u0122-\u0143]|[\u00a1-\u00bf][\u0122-\u0143])"
     r"|(?<=[a-z])</w>"
 )
-# Maltese has Ġ and Ċ at the beginning of words, and now and then within.
+# Maltese has Ġ and Ċ too, but small ones within its words.
 LEAST_PIECES = 3
 
 # Who asks about these gets them in the answer.
 ABOUT_TOKENS = re.compile(
     r"special token|control token|chat ?template|ChatML|tokeni[sz]er|byte[- ]pair|SentencePiece"
-    r"|\b(?:BOS|EOS|BERT)\b|end[- ]of[- ](?:sequence|text|turn)",
+    r"|(?-i:\b(?:BOS|EOS|BERT)\b)|end[- ]of[- ](?:sequence|text|turn)",
     re.IGNORECASE,
 )
 ABOUT_MARKUP = re.compile(r"\b(?:X?HTML|SVG|XML|markup|tags?|strike-?through)\b", re.IGNORECASE)
@@ -66,9 +66,14 @@ LEAST_TAGS = 2
 
 
 def is_quoted(text: str, start: int, end: int) -> bool:
-    """True if this place stands between quotes and nothing else does: it is spoken of."""
+    """True if this place is spoken of: alone between quotes, or within code of its line."""
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    return bool(before) and _QUOTES.get(before) == after
+    if before and _QUOTES.get(before) == after:
+        return True
+    line = text.rfind("\n", 0, start) + 1
+    ends = text.find("\n", end)
+    code = text.count("`", line, start) % 2 == 1
+    return code and text.find("`", end, ends if ends >= 0 else len(text)) >= 0
 
 
 def is_markup(text: str) -> bool:

@@ -6,7 +6,6 @@ Who asks for a language by name gets it: what a request names is expected in the
 from __future__ import annotations
 
 import re
-from functools import cache
 
 # Code: script (as in ``monitor.writing.scripts``), English names, Chinese names without 语 or 文.
 # Peoples and countries count as names too: "the old name of Tokyo in Japan" invites kanji.
@@ -99,14 +98,12 @@ def same(one: str, other: str) -> bool:
     return _ALIKE.get(one, one) == _ALIKE.get(other, other)
 
 
-@cache
-def _names() -> tuple[re.Pattern[str], dict[str, str]]:
-    english = {name: code for code, _, names, _ in _ROWS for name in names.split(",")}
-    chinese = {f"{name}{kind}": code for code, _, _, name in _ROWS for kind in "语文語"}
-    chinese |= dict.fromkeys(("汉语", "漢語", "普通话"), "zh")
-    chinese |= {"日本": "ja", "韩国": "ko", "俄罗斯": "ru"}
-    words = "|".join(map(re.escape, english))
-    return re.compile(rf"\b(?:{words})\b|{'|'.join(chinese)}"), english | chinese
+_ENGLISH = {name: code for code, _, names, _ in _ROWS for name in names.split(",")}
+_CHINESE = {f"{name}{kind}": code for code, _, _, name in _ROWS for kind in "语文語"}
+_CHINESE |= dict.fromkeys(("汉语", "漢語", "普通话"), "zh")
+_CHINESE |= {"日本": "ja", "韩国": "ko", "俄罗斯": "ru"}
+_IN_ENGLISH = re.compile(rf"\b(?:{'|'.join(map(re.escape, _ENGLISH))})\b")
+_IN_CHINESE = re.compile("|".join(_CHINESE))
 
 
 def named(text: str) -> frozenset[str]:
@@ -114,10 +111,10 @@ def named(text: str) -> frozenset[str]:
 
     A country or people whose language has a script of its own names the language too.
     """
-    pattern, codes = _names()
-    return frozenset(codes[name] for name in set(pattern.findall(text)))
+    chinese = frozenset(_CHINESE[name] for name in set(_IN_CHINESE.findall(text)))
+    return chinese | named_in_english(text)
 
 
-def scripts_named(text: str) -> frozenset[str]:
-    """Return the scripts of the languages that ``text`` names."""
-    return frozenset(SCRIPTS[code] for code in named(text))
+def named_in_english(text: str) -> frozenset[str]:
+    """Return the codes of the languages that ``text`` names in English."""
+    return frozenset(_ENGLISH[name] for name in set(_IN_ENGLISH.findall(text)))

@@ -72,7 +72,7 @@ def _is_running(line: str) -> bool:
     content = line.strip()
     if not content or line[:_INDENT].isspace() or line[0] == "\t":
         return False
-    if _ITEM.match(line) or _COLUMNS.search(content):
+    if content[0] == "|" or _ITEM.match(line) or _COLUMNS.search(content):
         return False
     plain = _QUOTED.sub("x", content)
     signs = sum(character in _SIGNS for character in plain)

@@ -117,24 +117,34 @@ class Repeated:
 
 
 def repeated(text: str, given: Iterable[str] = ()) -> Repeated:
-    """Return how much of ``text`` is said more than once. n-grams of ``given`` do not count."""
+    """Return how much of ``text`` is said more than once; what ``given`` says does not count."""
     unspaced = _is_unspaced(text)
     words = _words(text, unspaced=unspaced)
     size = CHARACTERS if unspaced else WORDS
     grams = _grams(words, size)
     counts = Counter(grams)
     again = {gram for gram, count in counts.items() if count > 1}
-    if again:
-        for other in given:
-            again.difference_update(_grams(_words(other, unspaced=unspaced), size))
-    twice, thrice = bytearray(len(words)), bytearray(len(words))
+    quoted: set[tuple[str, ...]] = set()
+    for other in given if again else ():
+        quoted |= again.intersection(_grams(_words(other, unspaced=unspaced), size))
+    often = {gram for gram in again if counts[gram] > 2}  # noqa: PLR2004 - three times
+    ours, twice, thrice = (
+        _covered(grams, wanted, len(words)) for wanted in (quoted, again - quoted, often - quoted)
+    )
+    return Repeated(_share(twice, ours), _share(thrice, ours), len(words))
+
+
+def _share(marks: bytearray, without: bytearray) -> float:
+    return sum(a > b for a, b in zip(marks, without, strict=True)) / max(1, len(marks))
+
+
+def _covered(grams: list[tuple[str, ...]], wanted: set[tuple[str, ...]], words: int) -> bytearray:
+    """Mark the words that stand in one of the wanted n-grams."""
+    marks = bytearray(words)
     for place, gram in enumerate(grams):
-        if gram in again:
-            twice[place : place + size] = b"\1" * size
-            if counts[gram] > 2:  # noqa: PLR2004 - three times
-                thrice[place : place + size] = b"\1" * size
-    most = max(1, len(words))
-    return Repeated(sum(twice) / most, sum(thrice) / most, len(words))
+        if gram in wanted:
+            marks[place : place + len(gram)] = b"\1" * len(gram)
+    return marks
 
 
 def _is_unspaced(text: str) -> bool:

@@ -32,9 +32,9 @@ _WIDTHS = frozenset({"FULLWIDTH", "HALFWIDTH"})
 _UNNAMED = "TANGUT"
 
 # A newer Unicode than Python's may have given a meaning to what stands so near to characters that
-# have one; planes 2 and 3 are filled with ideographs, some each year.
+# have one; pictographs and the ideographs of planes 2 and 3 grow by some each year.
 _MAYBE_NEWER = 32
-_IDEOGRAPHIC_PLANES = range(0x20000, 0x40000)
+_GROWING = (range(0x1F000, 0x1FB00), range(0x20000, 0x40000))
 _STAND_FOR_DAMAGE = frozenset("\ufffc\ufffd\ufff9\ufffa\ufffb")
 _DAMAGED_CATEGORIES = frozenset({"Co", "Cs"})
 _WHITE = frozenset("\t\n\r\v\f\x85")
@@ -96,7 +96,7 @@ def is_damaged(character: str) -> bool:
 def _may_be_newer(code: int) -> bool:
     if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:  # noqa: PLR2004 - never characters
         return False
-    if code in _IDEOGRAPHIC_PLANES:
+    if any(code in growing for growing in _GROWING):
         return True
     around = range(max(0, code - _MAYBE_NEWER), code + _MAYBE_NEWER + 1)
     return any(_is_assigned(near) for near in around)

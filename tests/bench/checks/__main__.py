@@ -21,7 +21,7 @@ from monitor.detect.binomial import wilson
 from tests.bench.checks.table import Row
 
 HERE = Path(__file__).parent
-NOT_CHECKS = {"__init__", "__main__", "packaged", "table", "throughput"}
+NOT_CHECKS = {"__init__", "__main__", "faults", "judging", "packaged", "table", "throughput"}
 HEAD = """# What the checks catch, and how often they are wrong
 
 <!-- Written by `make bench-checks`; do not edit. -->
