@@ -60,7 +60,8 @@ class LiveTarget:
     def hold_to(self, calibrated: CalibrationStatus, configured: float | None) -> None:
         """Hold its answers to what is ``configured``, else to a valid calibration, else to 10 %.
 
-        Golden prompts a valid calibration set aside are not asked for judgement.
+        Golden prompts a valid calibration set aside are not asked for judgement; of border inputs
+        those it showed to be undecided are asked.
         """
         self.calibrated, valid = calibrated, calibrated.valid
         if configured is not None:
@@ -70,4 +71,6 @@ class LiveTarget:
         else:
             self.tolerance, self.tolerance_source = DEFAULT_TOLERANCE, ToleranceSource.DEFAULT
         set_aside = valid.quarantined if valid is not None else ()
-        self.view = replace(self.view, quarantined=set_aside)
+        tokens = valid.first_tokens if valid is not None else ()
+        undecided = frozenset(each.border_input for each in tokens if len(each.seen) > 1)
+        self.view = replace(self.view, quarantined=set_aside, undecided=undecided)

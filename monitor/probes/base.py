@@ -78,7 +78,8 @@ class TargetView:
 
     ``engine`` is what the target says it is, empty if it does not say. A ``gentle`` target is
     asked nothing that could harm production. Of the ``golden`` prompts it does not master those in
-    ``quarantined``, as its calibration showed.
+    ``quarantined``, as its calibration showed; ``undecided`` are the border inputs that it answered
+    with several first tokens.
     """
 
     name: str
@@ -92,6 +93,7 @@ class TargetView:
     gentle: bool = True
     golden: tuple[GoldenPrompt, ...] = ()
     quarantined: tuple[PromptBaseline, ...] = ()
+    undecided: frozenset[str] = frozenset()
 
     def donors(self) -> tuple[TenantView, ...]:
         """The tenants that may plant."""

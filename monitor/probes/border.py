@@ -52,6 +52,9 @@ INPUTS = (
     "说一个词。",
     "从前有一",
 )
+# An input that is always answered alike hardly shows a small change. Where a calibration knows at
+# least so many that are not, only these are asked, and so more often.
+LEAST_UNDECIDED = 5
 # The first token is all that is wanted; some APIs allow no fewer than the target's minimum.
 OUTPUT_TOKENS = 4
 
@@ -66,8 +69,11 @@ class Params(ProbeParams):
 def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Impossible]:
     """Return one trial an input, in seeded order, tenants taken in turn."""
     output = max(OUTPUT_TOKENS, target.min_output_tokens)
+    inputs = [text for text in INPUTS if text in target.undecided]
+    if len(inputs) < LEAST_UNDECIDED:
+        inputs = list(INPUTS)
     plans: list[TrialPlan | Impossible] = []
-    for number, text in enumerate(rng.sample(INPUTS, params.count)):
+    for number, text in enumerate(rng.sample(inputs, min(params.count, len(inputs)))):
         tokens = estimate_tokens(len(text.encode()), output)
         plans.append(
             TrialPlan(

@@ -13,11 +13,24 @@ import pytest
 from monitor.app import choices_of, golden_prompts, target_view
 from monitor.checks.usage_in import CLEARLY_LONGER
 from monitor.daemon.dayplan import day_plan
-from monitor.model import Failure, FailureKind, Outcome, Response, Status, Usage
+from monitor.engines.scripted import ScriptedEngine
+from monitor.live import LiveTarget
+from monitor.model import (
+    Calibration,
+    CalibrationState,
+    CalibrationStatus,
+    Failure,
+    FailureKind,
+    FirstTokens,
+    Outcome,
+    Response,
+    Status,
+    Usage,
+)
 from monitor.planning import profile_choices
 from monitor.probes.base import BudgetKind, TargetView, TenantView, TrialPlan
 from monitor.probes.border import INPUTS, PROBE, Params, first_token_of
-from tests.builders import Bench, an_exchange
+from tests.builders import NOW, Bench, an_exchange
 from tests.fakes.session import FakeSession
 from tests.unit.daemon.installed import config_of
 
@@ -60,6 +73,46 @@ def test_which_inputs_a_short_pass_asks_is_drawn() -> None:
         p.arguments["input"] for seed in range(40) for p in plans_of(Params(count=4), seed=seed)
     }
     assert drawn == set(INPUTS)
+
+
+@pytest.mark.parametrize(("undecided", "asked_of"), [(5, 5), (20, 20), (4, 20), (0, 20)])
+def test_where_enough_are_known_to_be_undecided_only_these_are_asked(
+    undecided: int, asked_of: int
+) -> None:
+    known = replace(VIEW, undecided=frozenset(INPUTS[:undecided]) | {"one of another version"})
+    asked_for = {p.arguments["input"] for p in plans_of(Params(), known)}
+    assert asked_for == set(INPUTS[:asked_of])
+
+
+def test_a_calibration_says_which_are_undecided() -> None:
+    tokens = (
+        FirstTokens(border_input=INPUTS[0], seen=(("7", 9), ("3", 1))),
+        FirstTokens(border_input=INPUTS[1], seen=(("Red", 10),)),
+    )
+    calibration = Calibration(
+        id="c",
+        target="glm",
+        model="glm-5.3",
+        made_at=NOW,
+        made_by="somebody",
+        reason="a test",
+        subject="s",
+        checks_version="1",
+        tolerance=0.1,
+        first_tokens=tokens,
+    )
+    live = LiveTarget(
+        view=VIEW,
+        engine=ScriptedEngine(lambda r: None),
+        credentials={},
+        timeout_seconds=1,
+        tolerance=0.1,
+    )
+    valid = CalibrationStatus(state=CalibrationState.VALID, newest=calibration)
+    live.hold_to(valid, None)
+    assert live.view.undecided == {INPUTS[0]}
+    live.hold_to(CalibrationStatus(), None)
+    assert live.view.undecided == frozenset()
 
 
 def test_inputs_are_so_alike_in_length_that_equal_counts_mean_nothing() -> None:
