@@ -17,7 +17,7 @@ from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Response, Signal, Trial
 from monitor.writing.damage import damaged
-from monitor.writing.languages import scripts_named
+from monitor.writing.languages import SCRIPTS, named, named_in_english
 from monitor.writing.mixture import entropy, word_salad
 from monitor.writing.prose import prose_of
 from monitor.writing.scripts import CJK, script, scripts
@@ -52,11 +52,11 @@ _GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1
 # Styled letters of mathematics, where they spell words.
 _STYLED = re.compile("[\U0001d400-\U0001d7cb]{5,}")
 STYLED = "MATHEMATICAL"
-# A name in its own script, given in brackets or quotes: Tokyo (東京).
+# A name in its own script, given in brackets, quotes or between tags: Tokyo (東京).
 _GLOSS = re.compile(
-    r"[(\[{*_`'\"\u2018\u201c\u00ab\u300c\u300e\u300a\uff08]"
-    r"([^()\[\]{}*_`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb\u300c-\u300f\uff08\uff09\n]{1,40})"
-    r"[)\]}*_`'\"\u2019\u201d\u00bb\u300d\u300f\u300b\uff09]"
+    r"[(\[{*_`'\">\u2018\u201c\u00ab\u300c\u300e\u300a\uff08]"
+    r"([^()\[\]{}*_`'\"<>\u2018\u2019\u201c\u201d\u00ab\u00bb\u300a-\u300f\uff08\uff09\n]{1,40})"
+    r"(?=[)\]}*_`'\"<\u2019\u201d\u00bb\u300d\u300f\u300b\uff09])"
 )
 
 
@@ -152,13 +152,15 @@ def _unexpected(text: str, expected: str, native: Collection[str]) -> Counter[st
         known.add("GREEK")
     if found.keys() <= known:
         return Counter()
-    known |= scripts(expected).keys() | scripts_named(expected) | scripts_named(text)
+    # A salad of Chinese words may name languages too: of an answer, English names alone count.
+    languages = named(expected) | named_in_english(text)
+    known |= scripts(expected).keys() | {SCRIPTS[code] for code in languages}
     if _STYLED.search(expected):
         known.add(STYLED)
-    for content in _GLOSS.findall(text):
+    for content, times in Counter(_GLOSS.findall(text)).items():
         inside = scripts(content)
         if len(inside) == 1:
-            found.subtract(inside)
+            found.subtract({name: times * letters for name, letters in inside.items()})
     return Counter({name: n for name, n in found.items() if n > 0 and name not in known})
 
 
