@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from monitor.planning import ProbeChoice, plan_pass
@@ -82,6 +82,10 @@ def _rounds(
 ) -> Iterator[TrialPlan]:
     if choice.name == golden.PROBE.name:
         return
+    if choice.name == border.PROBE.name:
+        # Each of them as often as each golden prompt, however few a pass asks.
+        every = choice.params.model_copy(update={"count": len(border.INPUTS)})
+        choice = replace(choice, params=every)
     first = plan_pass(view, [choice], rng=rng).trials
     yield from first
     for _ in range(_rounds_of(choice, first, samples) - 1):
