@@ -27,7 +27,7 @@ _SECOND = re.compile(
     r"^\s*2(?:[.)]\s+|\u3001\s*)(?=\S)", re.MULTILINE
 )  # ... and the answer as question 2
 # "Answer:" or "The answer is:", not the 12 of 12:30.
-_LABEL = re.compile(r"(?:[^\W\d]+ ){0,3}[^\W\d]+(?::\s|\uff1a)\s*")
+_LABEL = re.compile(r"(?:[^\W\d]{1,40} ){0,3}[^\W\d]{1,40}(?::\s|\uff1a)\s*")
 _WRAPPING = ' \t\r\n`*"\u201c\u201d\u300c\u300d'
 
 
