@@ -69,7 +69,8 @@ def calibrated_lines(target: str, calibrated: CalibratedReport) -> Iterator[str]
         names = [f"{q.prompt} ({q.missed} of {q.asked})" for q in quarantined]
         more = len(names) - _SHOWN_QUARANTINED
         rest = f" and {more} more" if more > 0 else ""
+        prompts = "golden prompt" if len(names) == 1 else "golden prompts"
         yield (
-            f"{len(names)} golden prompts set aside, missed when calibrated: "
+            f"{len(names)} {prompts} set aside, missed when calibrated: "
             f"{', '.join(names[:_SHOWN_QUARANTINED])}{rest}"
         )
