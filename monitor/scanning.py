@@ -44,7 +44,10 @@ SOURCE = "scan"
 OVERLAP_CHARACTERS = 2_000
 MOST_CHARACTERS = 20_000_000
 # What these checks object to may have been asked for: only the prompt could tell.
-_BY_THE_PROMPT = {"CHARSET": {"many_scripts", "script_share", "odd", "entropy"}, "SPECIAL": None}
+_BY_THE_PROMPT = {
+    "CHARSET": {"many_scripts", "mixed_words", "script_share", "entropy", "salad", "odd"},
+    "SPECIAL": None,
+}
 _UNTIDY = re.compile(r"[^a-z0-9]+")
 _SOURCE_CHARACTERS = 48
 

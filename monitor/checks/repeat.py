@@ -1,8 +1,9 @@
 """REPEAT: the answer does not say the same thing over and over.
 
 Three kinds: it ends in a loop, it holds a long run of one token somewhere, or much of its running
-text stands in repeated n-grams. A ratio of compression is not used: it flags half of all code.
-Measured in ``tests/bench/checks/repeat.py``.
+text stands in repeated n-grams. A ratio of compression is not used: it flags most code. Measured in
+``tests/bench/checks/repeat.py``: of 4,000 healthy pieces of documents, docstrings, Python and JSON
+6 fail (0.07 % to 0.33 % at 95 %), all of them release notes, licences and lists of parameters.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _RULER = frozenset(string.digits + string.whitespace + "-=_*#~.,+|^:<>/\\·•�
 _FILLER = _RULER | frozenset(";'\"()[]{}")
 _DRAWING = range(0x2500, 0x25A0)
 LEAST_FILLER = 200
-# Outside of running text, where rows of a table look alike: no loop of this length in 4,600 pieces
-# of documents, docstrings, sources, JSON and markup but base64 of a picture (at most 0.12 %).
+# Outside of running text, where rows of a table look alike: in 8,600 pieces of documents, docstrings,
+# sources, JSON and markup there is one such loop, the base64 of a picture.
 LEAST_OUTSIDE, LEAST_TIMES_OUTSIDE = 200, 8
 # An answer that is nothing but one character, or one token: from so many on. Stars of a rating
 # come by fives and tens, a product may be 111,111,111; "!" is the first piece of most byte-level
@@ -43,7 +44,7 @@ LEAST_OUTSIDE, LEAST_TIMES_OUTSIDE = 200, 8
 LEAST_ALONE, LEAST_DIGITS_ALONE, LEAST_BANGS_ALONE = 11, 20, 4
 LEAST_WHOLE, LEAST_TIMES_WHOLE = 16, 6
 # Shares of the words of running text in n-grams that stand there three times, or twice. Of 1,500
-# pieces of packaged prose 1.9 % are above one, nearly all of them release notes and licences.
+# pieces of nothing but running text 0.9 % are above one (0.5 % to 1.5 % at 95 %).
 LEAST_WORDS = 40
 MOST_THRICE, MOST_TWICE = 0.2, 0.5
 
