@@ -39,8 +39,8 @@ CHARACTERS_A_DAMAGED = 200
 SCRIPT_SHARE = 0.05
 LETTERS_OF_A_SHARE = 5
 # Bits a character on at least 200 characters. 6,655 pieces of prose in English have 3.8 to 5.3, 36
-# languages in Latin letters 3.9 to 5.1; 30,000 pieces of anything at all at most 5.9, for base64 has
-# 64 characters. Outside: at most 0.06 % (at 95 %) of prose, 0.013 % of the rest.
+# languages in Latin letters 3.9 to 5.1; 30,000 pieces of anything at all at most 5.9 (base64 has 64
+# characters). Outside: at most 0.06 % (at 95 %) of prose, 0.013 % of the rest.
 ENTROPY_CHARACTERS = 200
 LEAST_ENTROPY, MOST_ENTROPY = 3.5, 5.5
 MOST_ENTROPY_OF_ANYTHING = 6.1

@@ -35,8 +35,8 @@ _RULER = frozenset(string.digits + string.whitespace + "-=_*#~.,+|^:<>/\\·•�
 _FILLER = _RULER | frozenset(";'\"()[]{}")
 _DRAWING = range(0x2500, 0x25A0)
 LEAST_FILLER = 200
-# Outside of running text, where rows of a table look alike: in 8,600 pieces of documents, docstrings,
-# sources, JSON and markup there is one such loop, the base64 of a picture.
+# Outside of running text, where rows of a table look alike: in 8,600 pieces of documents,
+# docstrings, sources, JSON and markup there is one such loop, the base64 of a picture.
 LEAST_OUTSIDE, LEAST_TIMES_OUTSIDE = 200, 8
 # An answer that is nothing but one character, or one token: from so many on. Stars of a rating
 # come by fives and tens, a product may be 111,111,111; "!" is the first piece of most byte-level
