@@ -15,7 +15,7 @@ later. What is remembered are keyed hashes.
 
 False alarms: an answer with a code or a drawn answer repeats by chance once in 2**32 pairs. A long
 one repeats where a model has a set phrase; after three different prompts it is taken for one. None
-in the bench's 4,000 healthy pairs: at most 0.1 % of answers (95 %).
+in the bench's 3,000 healthy pairs: at most 0.13 % (95 %).
 """
 
 from __future__ import annotations

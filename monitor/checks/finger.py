@@ -7,17 +7,19 @@ quantisation, another replica, a changed template all look alike here.
   that was never seen while the prompt's fingerprint was settled. Facts are which expectations are
   met and by which of their alternatives, the numbers that are not in the prompt, the values of JSON
   and the items of a list; not the wording. A prompt is settled when at least 90 % of at least eight
-  answers agree: those of the calibration, else the oldest of the last 24 without the newest eight,
-  so that a move is flagged for a while and then is the new normal. Where the answering route says
+  answers agree and none stands alone (where some do, another one is to be expected: Good and
+  Turing's estimate of what was never seen). The answers are those of the calibration, else the
+  oldest of the last 24 without the newest eight, so that a move is flagged for a while and then is
+  the new normal. Where the answering route says
   who it is (a replica's header, a system fingerprint) and has eight answers of its own, it is
   compared with those.
 - ``unseen_first_token``: a border input, whose first token was undecided, was answered with a first
   token that was never seen in the calibration.
 
-False alarms: if one answer in p differs from the others, P(n alike, then another) <= (1-p)^n p,
-at most 1/(e (n+1)): 4.1 % of judged answers for the worst p and n = 8, and p where it is small: 0.9
-% at p = 1 % (measured in ``tests/bench/checks/finger.py``). They are for streams of 0 and 1, with a
-detector behind them.
+False alarms: where a share p of a prompt's answers differs from the others, n alike and then
+another come with (1-p)^n p: about p where it is small, and at most 1/(e (n+1)), 4.1 % of answers,
+for the worst p and n = 8 (``tests/bench/checks/finger.py``). They are for streams of 0 and 1, with
+a detector behind them.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if total < SETTLED:
         return [skipped(CODE, exchange, f"only {total} earlier answers to compare with")]
     most = max(seen.values())
-    if most < SETTLED_SHARE * total:
+    if most < SETTLED_SHARE * total or 1 in seen.values():
         words = f"its facts vary by themselves: {most} of {total} are alike"
         return [skipped(CODE, exchange, words)]
     if finger.facts in seen:

@@ -12,9 +12,10 @@ Both are flags: clocks, queues and networks have moods, and no bound on them is 
 - ``stream_gap``: a pause of over 10 s between two pieces, and of over 20 times the median of the
   longest pauses of at least 16 earlier streams.
 
-False alarms, simulated (``tests/bench/checks/timing.py``): too_fast at most 0.1 % of answers even
-if prefill times are lognormal with sigma 0.5 and have no floor; stream_gap 0.13 % at sigma 1
-(P(Z > ln 20)), 0.4 % where pauses have a Pareto tail of index 1.5.
+False alarms, simulated (2 million draws; ``tests/bench/checks/timing.py``): too_fast none while a
+prompt takes some time whatever the queue; without such a floor, of eight lognormal times, 0.08 % of
+answers at sigma 0.5 and 0.5 % at 0.7. stream_gap 0.2 % if pauses are lognormal with sigma 1, 0.6 %
+with a Pareto tail of index 1.5, and none below 10 s.
 """
 
 from __future__ import annotations

@@ -192,6 +192,8 @@ def test_nothing_is_said_before_it_has_settled_or_where_it_varies() -> None:
     assert judged("the Bard", history(*["Shakespeare"] * (SETTLED - 1))).status is Status.SKIP
     varied = history(*["Shakespeare", "the Bard"] * SETTLED)
     assert judged("Marlowe", varied).status is Status.SKIP
+    once = history(*["Shakespeare"] * 12, "the Bard", *["Shakespeare"] * 11)
+    assert judged("Marlowe", once).status is Status.SKIP
 
 
 def test_a_move_is_flagged_for_a_while_and_then_is_the_new_normal() -> None:
