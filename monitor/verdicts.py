@@ -79,6 +79,7 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("USAGE_OUT", "too_few"): _hard(_CONTRACT, "too few output tokens counted for the text"),
     ("USAGE_OUT", "over_maximum"): _hard(_CONTRACT, "more output tokens than were allowed"),
     ("USAGE_OUT", "total_off"): _hard(_CONTRACT, "fewer tokens in all than in its parts"),
+    ("USAGE_OUT", "twin_off"): _hard(_CONTRACT, "a stream counts the same answer differently"),
     ("USAGE_OUT", "stream_off"): _suspect("fewer tokens counted than pieces were streamed"),
     ("FINISH", "missing"): _hard(_CONTRACT, "a whole answer without a finish reason"),
     ("FINISH", "length_too_early"): _hard(_CONTRACT, "ended for length, but was not that long"),

@@ -39,7 +39,7 @@ from monitor.history import Finger, History
 from monitor.model import Calibration, Exchange, Expectation, FirstTokens, Signal, Trial
 from monitor.prompts import AnyOf, GoldenPrompt, ListHas, missing_facts
 from monitor.prompts.answers import MAX_ANSWER, without_code
-from monitor.prompts.first_token import first_token
+from monitor.prompts.first_token import first_token_of
 from monitor.prompts.structured import json_objects
 from monitor.prompts.text import contains, normalise
 
@@ -188,9 +188,9 @@ def _first_token(exchange: Exchange, history: History) -> Signal:
     times = sum(count for _, count in known.seen) if known else 0
     if known is None or times < SETTLED:
         return skipped(CODE, exchange, "no calibration of this border input")
-    token = first_token(exchange.response.answer() if exchange.response else "")
-    if not token:
-        return skipped(CODE, exchange, "nothing was answered")
+    token = first_token_of(exchange)
+    if token is None:
+        return skipped(CODE, exchange, "what the answer begins with cannot be told")
     if token in {seen for seen, _ in known.seen}:
         return passed(CODE, exchange, f"one of {len(known.seen)} first tokens seen before")
     words = f"a first token that is none of {len(known.seen)} seen in {times} answers"

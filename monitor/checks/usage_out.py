@@ -3,6 +3,9 @@
 ``total_off`` (hard): the total is less than prompt and output together. More it may be: hidden
 thoughts and cached tokens are counted there alone by some. A total of 0 is none.
 
+``twin_off`` (hard): a stream counts over three times the tokens, or under a third, of the very same
+answer that came whole. Gateways that count streams by a tokenizer of their own are off by less.
+
 ``stream_off`` (flag): a stream came in more than twice as many pieces as tokens are reported, and
 at least eight characters a token. Servers send one token or more a piece; gateways that cut a text
 anew send more pieces, but then its characters agree with its tokens (3 to 6 each, 1 in Chinese).
@@ -11,12 +14,13 @@ anew send more pieces, but then its characters agree with its tokens (3 to 6 eac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Response, Signal, Trial, Usage
+from monitor.model import Exchange, Expectation, Response, Signal, Trial, Usage
 
 CODE = "USAGE_OUT"
 # Engines count the stop token, and some the template's first: a few tokens over are no fault.
@@ -25,6 +29,8 @@ MOST_CHARACTERS_PER_TOKEN = 40
 # Of a stream that also came in too many pieces; 8 is above what prose takes in any tokenizer.
 ODD_CHARACTERS_PER_TOKEN = 8
 PIECES_PER_TOKEN, SLACK_PIECES = 2, 16
+TWIN_TIMES, TWIN_SLACK_TOKENS = 3, 16
+STREAM = "stream"
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -34,6 +40,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if response is None or tokens is None:
         return [skipped(CODE, exchange, "the target reports no output tokens")]
     fault = _fault(response, tokens, exchange.request.max_output_tokens)
+    fault = fault or _against_twin(trial, exchange, response, tokens)
     if fault:
         return [failed(CODE, exchange, *fault)]
     return [passed(CODE, exchange, f"{tokens} output tokens can be true")]
@@ -62,6 +69,28 @@ def _not_added_up(response: Response, tokens: int) -> tuple[str, str] | None:
     return "total_off", f"{usage.total_tokens} tokens reported in all, {parts} of prompt and output"
 
 
+def _against_twin(
+    trial: Trial, exchange: Exchange, response: Response, tokens: int
+) -> tuple[str, str] | None:
+    """Compare with the count of the same answer that came whole."""
+    expected = exchange.expectation
+    twins = [e for e in trial.exchanges if e.index == expected.reference and e.whole]
+    twin = twins[0].response if twins and expected.comparison == STREAM else None
+    if twin is None or not _only_text(response) or not _only_text(twin):
+        return None
+    few, many = sorted((tokens, twin.usage.output_tokens or tokens))
+    if twin.text != response.text or many <= TWIN_TIMES * few + TWIN_SLACK_TOKENS:
+        return None
+    words = f"{tokens} output tokens streamed, {twin.usage.output_tokens} for the same text whole"
+    return "twin_off", words
+
+
+def _only_text(response: Response) -> bool:
+    """True if all that can be counted is a text that we see."""
+    thought = response.reasoning_text or response.usage.reasoning_tokens
+    return bool(response.text.strip()) and not response.tool_calls and not thought
+
+
 def _not_streamed(response: Response, tokens: int, characters: int) -> tuple[str, str] | None:
     pieces = response.pieces or 0
     few = pieces > PIECES_PER_TOKEN * tokens + SLACK_PIECES
@@ -83,8 +112,16 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
         scene.specimen(counted(1000), fails="over_maximum"),
         scene.specimen(counted(60, total=50), fails="total_off"),
         scene.specimen(counted(16, pieces=len(text) // 5), fails="stream_off"),
+        scene.specimen(counted(60), _as_stream(counted(300)), fails="twin_off"),
         scene.specimen(counted(60, total=80, pieces=60)),
+        scene.specimen(counted(60), _as_stream(counted(61))),
     ]
+
+
+def _as_stream(exchange: Exchange) -> Exchange:
+    expected = Expectation(reference=0, comparison=STREAM)
+    allowed = replace(exchange.request, stream=True, max_output_tokens=400)
+    return replace(exchange, expectation=expected, request=allowed)
 
 
 CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

@@ -1,5 +1,7 @@
 """USAGE_OUT: sums that do not add up, and streams of more pieces than tokens."""
 
+from dataclasses import replace
+
 import pytest
 
 from monitor.model import VerdictClass
@@ -49,3 +51,33 @@ def test_a_stream_has_a_token_for_every_other_piece(
     if off:
         found = [s for s in verdict.signals if s.variant == "stream_off"]
         assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("streamed", "more", "off"),
+    [
+        (600, {}, True),
+        (20, {}, True),
+        (260, {}, False),
+        (600, {"reasoning_text": "Hm."}, False),
+        (600, {"text": TEXT + "More."}, False),
+    ],
+    ids=["many more", "far fewer", "another tokenizer", "thoughts", "another answer"],
+)
+def test_the_same_answer_streamed_takes_about_as_many_tokens(
+    streamed: int, more: dict, *, off: bool
+) -> None:
+    whole = an_exchange("?", TEXT, max_output_tokens=900, usage={"output_tokens": 150})
+    twin = an_exchange(
+        "?",
+        TEXT,
+        index=1,
+        max_output_tokens=900,
+        response=more,
+        usage={"output_tokens": streamed},
+        reference=0,
+        comparison="stream",
+    )
+    twin = replace(twin, request=replace(twin.request, stream=True))
+    verdict = Bench().judge(whole, twin)
+    assert (("USAGE_OUT", "twin_off") in failures(verdict)) is off
