@@ -17,6 +17,7 @@ from monitor.judge import Item, Said
 from monitor.model import (
     Exchange,
     ExchangeVerdict,
+    FirstTokens,
     Lane,
     Outcome,
     Signal,
@@ -178,6 +179,17 @@ def y0_of(
         own = lane in (Lane.FIRST_TOKEN, Lane.FACTS)
         largest = max(room, UNCALIBRATED_Y0 if own else tolerance)
     return largest if largest <= LARGEST_Y0 else None
+
+
+def unseen_when_healthy(tokens: Sequence[FirstTokens]) -> tuple[int, int]:
+    """Return how many first tokens of a calibration came once only, and of how many answers.
+
+    That is the Good-Turing estimate of how often a healthy answer begins as none did before: each
+    of these, had it come last, would have been unseen. Of undecided inputs alone, if there are any.
+    """
+    undecided = [each for each in tokens if len(each.seen) > 1] or tokens
+    counts = [count for each in undecided for _, count in each.seen]
+    return sum(count == 1 for count in counts), sum(counts)
 
 
 # What failed, of the lanes that say only that outputs moved.

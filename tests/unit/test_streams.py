@@ -15,6 +15,7 @@ from monitor.detect.trend import ENDS, Trend, TrendAlarm, trend_values
 from monitor.model import (
     Exchange,
     ExchangeVerdict,
+    FirstTokens,
     Lane,
     Outcome,
     Signal,
@@ -31,6 +32,7 @@ from monitor.streams import (
     StreamSink,
     decide_stream,
     events,
+    unseen_when_healthy,
     y0_of,
 )
 from tests.builders import NOW, a_signal, a_trial, an_exchange
@@ -193,6 +195,21 @@ def test_a_calibration_holds_a_lane_to_its_upper_bound_and_a_margin_never_to_its
     assert y0 is not None
     assert 0.10 < y0 < 0.11  # 5 % seen, 8.4 % at 95 % confidence, 2 % margin
     assert y0_of(Lane.TREND, objective_percent=99.9, tolerance=0.1, healthy=(100, 200)) is None
+
+
+def tokens(*counts: int) -> FirstTokens:
+    seen = tuple((f"word{number}", count) for number, count in enumerate(counts))
+    return FirstTokens(border_input="Say a word.", seen=seen)
+
+
+def test_tokens_that_came_once_say_how_often_a_healthy_one_is_new() -> None:
+    assert unseen_when_healthy([tokens(8, 1, 1), tokens(5, 5), tokens(10)]) == (2, 20)
+    assert unseen_when_healthy([tokens(10), tokens(10)]) == (0, 20)
+    assert unseen_when_healthy([]) == (0, 0)
+    few = unseen_when_healthy([tokens(8, 1, 1)] * 7)
+    y0 = y0_of(Lane.FIRST_TOKEN, objective_percent=99.9, tolerance=0.1, healthy=few)
+    assert y0 == pytest.approx(0.315, abs=1e-3)
+    assert y0_of(Lane.FIRST_TOKEN, objective_percent=99.9, tolerance=0.1, healthy=(0, 0)) is None
 
 
 def scores(rate: np.ndarray, streams: int, seed: int) -> np.ndarray:
