@@ -1,4 +1,12 @@
-"""FACT: the key facts of a golden prompt are in the answer."""
+"""FACT: the key facts of a golden prompt are in the answer.
+
+Facts are strings, numbers with units and tolerance, days, JSON values and patterns, each in the
+forms that the prompt's language has for it (`monitor/prompts/numbers.py`, `dates.py`). A fact right
+behind a "not" does not count; what is denied otherwise counts as said ("it is false that it is
+Paris"), and so does one of two answers. Measured (`tests/bench/checks/fact.py`, fresh seeds): of
+25,500 right answers in the forms that are understood none fails, at most 0.02 % at 95 %; forms that
+have two readings, and years of two digits, always do: prompts must not invite them.
+"""
 
 from __future__ import annotations
 

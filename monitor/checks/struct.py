@@ -7,9 +7,11 @@
   parsed, and not judged), one that asks for a list of so many items gets as many.
 - Every code fence is closed, whatever was asked.
 
-All are tolerated: a weak model does each of these too. Measured on docstrings and sources of
-installed packages and on mutations of them (`tests/bench/checks/struct.py`): of 3,000 healthy
-answers none is called wrong.
+All are tolerated: a weak model does each of these too. False alarms measured on what packages
+bring along (`tests/bench/checks/struct.py`, fresh seeds): 2 of 3,000 functions as answers, both
+with fences of their own in a docstring, at most 0.24 % at 95 %; none of 3,000 tool calls, of 3,000
+lists and of 332 documents, at most 0.13 %, 0.13 % and 1.1 %. Not judged: whether code is right,
+code that another Python than this one would parse, what a list's items say.
 """
 
 from __future__ import annotations

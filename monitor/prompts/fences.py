@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# A fence at the end of a line, with the name of a language behind it or none.
-_FENCE = re.compile(r"(?:(?<!`)`{3,}+|(?<!~)~{3,}+)(?P<info>[ \t]*[\w+#./-]{0,30})[ \t]*$")
+# A fence at the end of a line, with the name of a language behind it or none; or at its start, with
+# more behind it. Longer rows of tildes underline headings.
+_FENCE = re.compile(r"(?:(?<!`)`{3,}+|(?<!~)~{3}(?!~))(?P<info>[ \t]*[\w+#./-]{0,30})[ \t]*$")
+_LONG_INFO = re.compile(r"[ \t]*(?:[0-9]{1,3}[.)]|[-*+])?[ \t]*`{3,}+(?P<info>[^\s`][^`]{0,200})$")
 _LONGEST_LINE = 1_000  # characters; a longer line holds no fence
 
 
@@ -52,11 +54,13 @@ def blocks(text: str) -> tuple[Block, ...]:
 
 def _split(line: str) -> tuple[str, str, str]:
     """Return what stands before a fence that ends a line, the fence, and its language."""
-    found = _FENCE.search(line) if len(line) <= _LONGEST_LINE else None
+    if len(line) > _LONGEST_LINE:
+        return line, "", ""
+    found = _FENCE.search(line) or _LONG_INFO.match(line)
     if found is None:
         return line, "", ""
-    fence = found[0][: found.start("info") - found.start()]
-    return line[: found.start()], fence, found["info"].strip()
+    before, _, _ = line.partition("```" if "`" in found[0] else "~~~")
+    return before, line[len(before) : found.start("info")], " ".join(found["info"].split()[:1])
 
 
 def _closes(open_fences: list[str], before: str, fence: str, info: str) -> bool:

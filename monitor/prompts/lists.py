@@ -11,11 +11,11 @@ _CIRCLED = {0x2460 + number: f"{number + 1}. " for number in range(20)}
 _CHINESE = {sign: number for number, sign in enumerate("一二三四五六七八九十", 1)}
 _ITEM = re.compile(
     r"(?P<indent>[ \t]{0,40})(?:\*\*)?(?:"
-    r"\(?(?P<number>[0-9]{1,3})\\?[.)\u3001](?![0-9])"
+    r"\(?(?P<number>[0-9]{1,3})\\?(?:[)\u3001]|\.(?![0-9]))"
     r"|(?P<chinese>[一二三四五六七八九十]{1,3})[.\u3001]"
     r"|(?P<bullet>[-*+](?=[ \t])|[\u2022\u2023\u25e6\u00b7\u25cf]))(?:\*\*)?[ \t]*(?=\S)"
 )
-_INLINE = re.compile(r"(?:^|(?<=\s))\(?([0-9]{1,3})[.)\u3001](?![0-9])")
+_INLINE = re.compile(r"(?:^|(?<=\s))\(?([0-9]{1,3})(?:[)\u3001]|\.(?![0-9]))")
 _PARTS = re.compile(
     r"[,;\u3001\uff0c\uff1b][ ]?(?:and |\u548c)?|(?<= )and |(?<=[\u4e00-\u9fff])\u548c"
 )

@@ -86,13 +86,19 @@ def _unfenced(text: str) -> tuple[str, ...]:
     if first is None:
         return ()
     last = first + 1
-    while last < len(lines) and _is_code(lines[last]):
+    while last < len(lines) and (_is_code(lines[last]) or _is_amid_code(lines, last)):
         last += 1
     return ("\n".join(lines[first:last]),)
 
 
 def _is_code(line: str) -> bool:
     return not line or bool(_NEXT_LINE.match(line) or _FIRST_LINE.match(line))
+
+
+def _is_amid_code(lines: list[str], place: int) -> bool:
+    """Whether a line that begins like prose lost its margin: what comes next has one."""
+    after = next((line for line in lines[place + 1 : place + 4] if line.strip()), "")
+    return after[:1].isspace() and not lines[place].rstrip().endswith((":", "\uff1a", "."))
 
 
 def _nesting(code: str) -> int:
