@@ -31,7 +31,7 @@ LARGEST_Y0 = 0.5
 _TOP_RATE = 0.95
 _LAST_DOUBLING = 0.9
 # Far above every threshold, far below what a float holds.
-_CAP = 1e200
+CAP = 1e200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +132,7 @@ class Detector:
             raise ValueError(msg)
         grown = y / self.y0 - 1
         values = tuple(
-            min((1 + bet * grown) * (old + 1), _CAP)
+            min((1 + bet * grown) * (old + 1), CAP)
             for bet, old in zip(self.bets, state.values, strict=True)
         )
         recent = (*state.recent, y)[-REMEMBERED:]
@@ -197,7 +197,7 @@ def values_over(detector: Detector, scores: NDArray[np.float64]) -> NDArray[np.f
     values = np.empty(scores.shape)
     for instant in range(scores.shape[1]):
         y = scores[:, instant, None]
-        after = np.minimum((1 + bets * (y / detector.y0 - 1)) * (states + 1), _CAP)
+        after = np.minimum((1 + bets * (y / detector.y0 - 1)) * (states + 1), CAP)
         states = np.where(np.isnan(y), states, after)
         values[:, instant] = states.mean(axis=1)
     return values

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from monitor.detect.esr import Alarm, Detector, State, values_over
+from monitor.detect.esr import CAP, Alarm, Detector, State
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,8 +123,18 @@ def trend_values(
     """
     import numpy as np
 
-    total = values_over(detector, scores)
+    bets, targets = np.asarray(detector.bets), np.arange(len(scores))
     places = np.digitize(ages, ENDS)
-    for place in range(len(ENDS) + 1):
-        total += values_over(detector, np.where(places == place, scores, np.nan))
-    return total / 2
+    whole = np.zeros((len(scores), len(bets)))
+    stretches = np.zeros((len(scores), len(ENDS) + 1, len(bets)))
+    sums = np.zeros((len(scores), len(ENDS) + 1))
+    values = np.empty(scores.shape)
+    for instant in range(scores.shape[1]):
+        place = places[:, instant]
+        growth = 1 + bets * (scores[:, instant, None] / detector.y0 - 1)
+        whole = np.minimum(growth * (whole + 1), CAP)
+        own = np.minimum(growth * (stretches[targets, place] + 1), CAP)
+        stretches[targets, place] = own
+        sums[targets, place] = own.mean(axis=1)
+        values[:, instant] = (whole.mean(axis=1) + sums.sum(axis=1)) / 2
+    return values
