@@ -143,7 +143,7 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("REPEAT", "run"): _wrong("one and the same over and over within the answer"),
     ("REPEAT", "ngrams"): _wrong("the answer says the same again and again"),
     ("STRUCT", "code_does_not_parse"): _wrong("code that does not parse"),
-    ("STRUCT", "list_incomplete"): _wrong("a list that lacks items"),
+    ("STRUCT", "list_incomplete"): _wrong("a list that is not as long as asked for"),
     ("STRUCT", "fence_open"): _wrong("a code fence that is not closed"),
     ("DUP", "in_trial"): _suspect("the same answer to two different requests"),
     ("DUP", "over_time"): _suspect("an earlier answer to a different request, word for word"),
