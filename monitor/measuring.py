@@ -124,6 +124,8 @@ def _order(exchange: Exchange, history: History, codes: frozenset[str], *, bad: 
     spared = {code: _spared(exchange, golden, bad=bad) for code in codes & {*_ONLY_WRONG}}
     if "TOPIC" in codes and golden and len(golden.references) < LEAST_REFERENCES:
         spared["TOPIC"] = spared["TOPIC"] or _few_references(golden)
+    if "LANGUAGE" in codes and golden and golden.structure != "text":
+        spared["LANGUAGE"] = spared["LANGUAGE"] or "code and JSON are in no language"
     if "LANGUAGE" in codes and not _tells_a_language(answer):
         few = f"fewer than {LANGUAGE_LETTERS} letters do not tell a language"
         spared["LANGUAGE"] = spared["LANGUAGE"] or few

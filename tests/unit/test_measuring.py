@@ -132,6 +132,13 @@ def test_too_few_references_and_letters_are_said_and_not_sent() -> None:
     assert found[0].skipped["LANGUAGE"] == "fewer than 100 letters do not tell a language"
 
 
+def test_code_is_in_no_language() -> None:
+    code = replace(GOLDEN, structure="code", code_language="python")
+    found, scorer = measured(a_golden(), golden=code)
+    assert [set(each.wants) for each in scorer.asked] == [{"ENTITY", "TOPIC"}]
+    assert found[0].skipped["LANGUAGE"] == "code and JSON are in no language"
+
+
 def test_a_cut_answer_is_searched_and_not_compared() -> None:
     cut = Failure(kind=FailureKind.CUT_STREAM, detail="cut")
     assert wants(a_golden(failure=cut)) == [{"ENTITY"}]
