@@ -112,10 +112,8 @@ def open_installation(
     with ExitStack() as resources:
         store, registry = _storage(config, opened, resources)
         findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
-        budget = _budget(config, store, clock)
-        resources.callback(budget.close)
+        budget = resources.enter_context(closing(_budget(config, store, clock)))
         metrics, counters = _metrics(config, store)
-        told = _told(store, counters, [*_log_sink(config, log_verdicts), *sinks], resources)
         scorer = resources.enter_context(closing(scorer_of(config)))
         self_tester = SelfTester(clock, scorer)
         judge = judge_of(config, targets, budget, clock, counters)
@@ -127,7 +125,7 @@ def open_installation(
             markers=store.markers,
             golden=golden,
             findings=findings,
-            sinks=told,
+            sinks=_told(store, counters, [*_log_sink(config, log_verdicts), *sinks], resources),
             measuring=Measuring(scorer, judge),
         )
         return Installation(
