@@ -272,7 +272,8 @@ class Target(Section):
     sensitive_terms: tuple[Term, ...] = Field(
         default=(),
         description=(
-            "Words and phrases no answer may hold unless the prompt does: code names, customers."
+            "Words and phrases no answer may hold unless the prompt does: code names, customers. "
+            "Found whole, in any case and spacing; inflected forms are not."
         ),
         examples=["[Project Bluebird, 蓝鸟计划]"],
     )

@@ -190,7 +190,8 @@ def test_signs_of_mathematics_and_print_are_no_scripts(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["\U0010ffff", "รпх기火", "â€™", "о" + "o", "e\u0301\u0301\u0301\u0301", "(я) ж"]
+    "unit",
+    ["\U0010ffff", "รпх기火", "â€™", "о" + "o", "e\u0301\u0301\u0301\u0301", "(я) ж", "\ud800"],
 )
 def test_five_megabytes_are_cut_to_what_is_looked_at(unit: str) -> None:
     answer = unit * (5_000_000 // len(unit))

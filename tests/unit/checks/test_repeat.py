@@ -156,7 +156,7 @@ def test_any_text_is_judged_and_places_are_within(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", "ab ", "x" * 499 + "y", "a\n", "abcdefgh" + "q" * 30, "的", " "]
+    "unit", ["a", "ab ", "x" * 499 + "y", "a\n", "abcdefgh" + "q" * 30, "的", " ", "\ud800"]
 )
 def test_five_megabytes_are_cut_to_what_is_looked_at(unit: str) -> None:
     found = signal(unit * (5_000_000 // len(unit)))

@@ -96,7 +96,7 @@ def test_any_text_is_searched(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["Kestrel ", "project ", "蓝鸟", "\u200b", "\U0010ffff", "a\u0301"]
+    "unit", ["Kestrel ", "project ", "蓝鸟", "\u200b", "\U0010ffff", "a\u0301", "\ud800"]
 )
 def test_five_megabytes_are_cut_to_what_is_looked_at(unit: str) -> None:
     found = signal(unit * (5_000_000 // len(unit)))
