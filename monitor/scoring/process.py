@@ -29,6 +29,9 @@ _SET_ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "2",
 }
 _REAPING_SECONDS = 5.0
+# After so many calls everything is loaded that will be.
+SETTLED_AFTER = 16
+GROWTH = 1.5
 
 
 class WorkerFailedError(Exception):
@@ -45,6 +48,7 @@ class WorkerProcess:
     def __init__(self, settings: ScoringSettings, kinds: Kinds) -> None:
         self.resident_bytes = 0
         self.answered = 0
+        self._settled_bytes = 0
         self._settings = {
             code: {"module": kinds[code].module, "build": kinds[code].build, "settings": dict(each)}
             for code, each in settings.instruments.items()
@@ -86,7 +90,17 @@ class WorkerProcess:
         if len(measured) != len(asked):
             raise WorkerFailedError("measured more or fewer answers than it was asked to")
         self.answered += 1
+        if self.answered == SETTLED_AFTER:
+            self._settled_bytes = self.resident_bytes
         return measured
+
+    def has_outgrown(self, most_bytes: int) -> bool:
+        """Tell whether it holds more than this, and half more than when it had settled.
+
+        One whose models alone take more is not to be started again and again.
+        """
+        limit = max(most_bytes, GROWTH * self._settled_bytes)
+        return bool(self._settled_bytes) and self.resident_bytes > limit
 
     def kill(self) -> None:
         """End the process at once and reap it; more than once is the same as once."""

@@ -25,9 +25,8 @@ LOADING_SECONDS = 120.0
 # What one call measures at most: 64 ordinary answers, or two of the largest.
 BATCH_ANSWERS = 64
 BATCH_CHARACTERS = 400_000
-# A worker this large is replaced, if it has grown to it: with both models it holds well under 1 GB.
+# A worker that has grown beyond this is replaced: with both models it holds less.
 MOST_RESIDENT_BYTES = 1 << 30
-FEWEST_ANSWERED = 16
 # After so many failures one after the other the next worker waits, longer each time.
 PATIENCE = 3
 FIRST_REST_SECONDS = 5.0
@@ -89,12 +88,14 @@ class WorkerScorer:
         kinds: Kinds = INSTRUMENTS,
         deadline_seconds: float = DEADLINE_SECONDS,
         loading_seconds: float = LOADING_SECONDS,
+        most_resident_bytes: int = MOST_RESIDENT_BYTES,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._settings = settings
         self._kinds = kinds
         self._deadline_seconds = deadline_seconds
         self._loading_seconds = loading_seconds
+        self._most_resident_bytes = most_resident_bytes
         self._rest = _Rest(now)
         self._turn = Condition()
         self._waiting: deque[_Order] = deque()
@@ -209,7 +210,7 @@ class WorkerScorer:
                 log.error("the scoring worker %s", error)  # noqa: TRY400 - says it all
             raise
         self._rest.succeeded()
-        if process.resident_bytes > MOST_RESIDENT_BYTES and process.answered >= FEWEST_ANSWERED:
+        if process.has_outgrown(self._most_resident_bytes):
             log.warning("the scoring worker holds %d bytes: replaced", process.resident_bytes)
             self._stop()
         return measured

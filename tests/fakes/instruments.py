@@ -23,6 +23,9 @@ class OddError(Exception):
     """What no list of errors names."""
 
 
+_HELD: list[bytes] = []
+
+
 class Obedient:
     """Reads numbers off answers that name them, and misbehaves where an answer says so."""
 
@@ -49,11 +52,15 @@ class Obedient:
 def _misbehave(word: str, rest: str) -> None:
     match word:
         case "hang":  # in C, with the interpreter's lock held, as a bad pattern does
+            if rest:  # a named pipe in which to say so first
+                Path(rest).write_text("now", "utf-8")
             re.fullmatch(r"(a+)+", "a" * 64 + "b")
         case "wait":  # until somebody writes into this named pipe
             Path(rest).read_text("utf-8")
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "grow":  # by so many bytes, and keep them
+            _HELD.append(os.urandom(1 << 20) * (int(rest) >> 20))
         case "raise":
             raise ValueError(rest)
         case "raise_odd":

@@ -20,7 +20,13 @@ from hypothesis import strategies as st
 from monitor.model import Measurement
 from monitor.scoring import Asked, NoScorer, ScoringSettings, WorkerScorer
 from monitor.scoring.child import NICENESS
-from monitor.scoring.worker import BATCH_ANSWERS, LONGEST_REST_SECONDS, PATIENCE
+from monitor.scoring.process import SETTLED_AFTER
+from monitor.scoring.worker import (
+    BATCH_ANSWERS,
+    LONGEST_REST_SECONDS,
+    MOST_RESIDENT_BYTES,
+    PATIENCE,
+)
 from tests.fakes.instruments import a_kind
 
 ROOT = Path(__file__).parents[3]
@@ -33,12 +39,14 @@ def a_worker(
     count: Path | None = None,
     *,
     deadline_seconds: float = 30.0,
+    most_resident_bytes: int = MOST_RESIDENT_BYTES,
     now: Callable[[], float] = time.monotonic,
 ) -> Iterator[WorkerScorer]:
     scorer = WorkerScorer(
         ScoringSettings(instruments={"TOPIC": {"count": str(count)}}),
         kinds={"TOPIC": a_kind(build)},
         deadline_seconds=deadline_seconds,
+        most_resident_bytes=most_resident_bytes,
         now=now,
     )
     try:
@@ -171,6 +179,25 @@ def test_workers_that_die_one_after_the_other_are_given_a_rest(tmp_path: Path) -
         assert count.read_text("utf-8") == "x" * (PATIENCE + 1)
 
 
+def test_a_worker_that_keeps_growing_is_replaced_and_one_that_is_large_is_not() -> None:
+    much = 200 << 20
+    with a_worker(most_resident_bytes=1) as scorer:
+        pid = pid_of(scorer)
+        for _ in range(SETTLED_AFTER):
+            measured(scorer, "length a")
+        assert pid_of(scorer) == pid
+        [one] = measured(scorer, f"grow {much}")
+        assert not one.broken
+        assert pid_of(scorer) != pid
+        assert not is_alive(pid)
+    with a_worker(most_resident_bytes=4 * much) as scorer:
+        pid = pid_of(scorer)
+        for _ in range(SETTLED_AFTER):
+            measured(scorer, "length a")
+        measured(scorer, f"grow {much}")
+        assert pid_of(scorer) == pid
+
+
 def test_orders_that_wait_together_are_measured_together(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -242,9 +269,14 @@ def test_closing_leaves_no_process_and_nobody_waiting() -> None:
     assert not children()
 
 
-@pytest.mark.parametrize("busy_with", ["pid", "hang"])
+@pytest.mark.parametrize("hangs", [False, True])
 @pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGKILL])
-def test_a_parent_that_is_ended_leaves_no_worker(busy_with: str, ended_by: int) -> None:
+def test_a_parent_that_is_ended_leaves_no_worker(
+    tmp_path: Path, hangs: bool, ended_by: int
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    busy_with = f"hang {pipe}" if hangs else "pid"
     code = (
         "import asyncio, sys\n"
         "from tests.unit.scoring.test_worker import a_worker, asked, pid_of\n"
@@ -262,6 +294,7 @@ def test_a_parent_that_is_ended_leaves_no_worker(busy_with: str, ended_by: int) 
     ) as parent:
         assert parent.stdout
         worker = int(parent.stdout.readline())
+        assert not hangs or pipe.read_text("utf-8") == "now"
         assert is_alive(worker)
         parent.send_signal(ended_by)
         assert ends(worker)
