@@ -24,7 +24,7 @@ _CITED_CODE = re.compile(
     rf"{_RULE}{_FIRST}{_OPENING}{_LEAD}{_OPENING}(?:{_CODE}){_CLOSING}{_RULE}", re.IGNORECASE
 )
 _SECOND = re.compile(
-    r"^\s*2(?:[.)]\s+|\u3001\s*)(?=\S)", re.MULTILINE
+    r"^[ \t]{0,20}2(?:[.)]\s+|\u3001\s*)(?=\S)", re.MULTILINE
 )  # ... and the answer as question 2
 # "Answer:" or "The answer is:", not the 12 of 12:30.
 _LABEL = re.compile(r"(?:[^\W\d]{1,40} ){0,3}[^\W\d]{1,40}(?::\s|\uff1a)\s*")

@@ -320,6 +320,19 @@ def test_no_marks_break_the_counter(text: str) -> None:
     assert all(length > 0 for length in list_lengths(text) - {0})
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["\n" * 200_000, "\n " * 100_000, "` " * 100_000, "(" * 200_000, "\n2. " * 50_000,
+     "def f(\n" * 30_000, "1. x\n" * 40_000, "bafot " * 30_000],
+)  # fmt: skip
+def test_long_answers_are_judged(text: str) -> None:
+    code = a_prompt(
+        AnyOf(strings=("absent",)), ListHas(items=3), structure="code", code_language="python"
+    )
+    assert set(broken_forms(code, text)) == {"code", "list"}
+    assert missing_facts(code, text) != ()
+
+
 # --- Strict JSON
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.prompts import (
+    AllOf,
     AnyOf,
     Expectation,
     GoldenPrompt,
@@ -102,6 +103,49 @@ def test_any_does_not_find(answer: str, wanted: str) -> None:
 def test_none_is_broken_by_a_whole_word_only() -> None:
     assert meets("Lyonnaise", NoneOf(strings=("Lyon",)))
     assert not meets("Paris or lyon", NoneOf(strings=("Rome", "Lyon")))
+
+
+def test_all_wants_every_fragment_in_any_order() -> None:
+    wanted = AllOf(fragments=("red", "green", "blue"))
+
+    assert meets("Blue, green and RED", wanted)
+    assert not meets("red, green, bluish", wanted)
+    assert missing_facts(prompt_expecting(wanted), "red") == (
+        "fact 1 of 1 (all of 3 strings) lacks 2",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "met"),
+    [
+        ("It is not Paris.", False),
+        ("It isn't in Paris", False),
+        ("It was never called Paris.", False),
+        ("**not** Paris", False),
+        ("Lyon rather than Paris", False),
+        ("instead of Paris", False),
+        ("不是Paris", False),
+        ("并非“Paris”", False),
+        ("It is Paris, not Lyon.", True),
+        ("not Lyon but Paris", True),
+        ("not Paris? Paris.", True),
+        ("是不是Paris", True),
+        ("knot Paris", True),
+        # Not understood, and said so in golden_prompts/README.md.
+        ("It is false that it is Paris.", True),
+        ("Paris is not the capital.", True),
+    ],
+)
+def test_what_is_denied_right_before_does_not_count(answer: str, *, met: bool) -> None:
+    assert meets(answer, AnyOf(strings=("Paris",))) is met
+    assert meets(answer, AllOf(fragments=("Paris",))) is met
+    assert meets(answer, NoneOf(strings=("Paris",))) is not met
+
+
+def test_a_word_in_the_shape_of_a_code_may_stand_before_the_code() -> None:
+    for answer in ("Paris\nbafot-gitiz-lusab-dunor", "Venus bafot-gitiz-lusab-dunor"):
+        assert meets(answer, AnyOf(strings=("Paris", "Venus")))
+    assert not meets("bafot gitiz lusab dunor", AnyOf(strings=("bafot", "dunor")))
 
 
 @pytest.mark.parametrize(
