@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from monitor.app import Installation, choices_of, selected, token_price
-from monitor.calibrating.making import Maker, Rules, make, missed_at_most, not_mastered, too_many
+from monitor.calibrating.making import Maker, Rules, make, missed_at_most, misses_most
 from monitor.calibrating.planning import LEAST_SAMPLES, SAMPLES, Sitting, plan_sitting
 from monitor.calibrating.recording import Recording
 from monitor.calibrating.result import Outcome, Stopped, report_of
@@ -22,7 +22,6 @@ from monitor.errors import UsageError
 from monitor.history import History
 from monitor.live import LiveTarget
 from monitor.model import (
-    DEFAULT_TOLERANCE,
     CalibrationState,
     CalibrationStatus,
     Exchange,
@@ -251,10 +250,9 @@ class _Sitting:
         if self._stopped is not None:
             return
         counts = recording.counts()
-        aside = not_mastered(counts, self._rules().allowed)
-        if too_many(aside, len(counts)):
-            words = f"it misses {len(aside)} of {len(counts)} golden prompts more than is allowed"
-            self._stop(BAD_EXIT, f"{words}: more than half would be set aside")
+        if missed := misses_most(counts, self._settings.tolerance):
+            words = f"it misses {missed} of {len(counts)} golden prompts more often than is allowed"
+            self._stop(BAD_EXIT, f"{words}: more than half would have to be set aside")
 
     async def _store(self, recording: Recording, reason: str) -> None:
         baselines = self._installation.baselines
@@ -274,9 +272,8 @@ class _Sitting:
         baselines.hold(self._installation.targets[self._target.name])
 
     def _rules(self) -> Rules:
-        configured = self._settings.tolerance
         return Rules(
-            allowed=DEFAULT_TOLERANCE if configured is None else configured,
+            configured=self._settings.tolerance,
             floor=1 - self._settings.objective_percent / 100,
             margin=self._settings.calibration_margin,
         )

@@ -17,6 +17,7 @@ from monitor.calibration import subject_of
 from monitor.detect.binomial import CONFIDENCE, upper_bound
 from monitor.detect.tolerance import group_tolerance, is_not_mastered, tolerance_from
 from monitor.model import DEFAULT_TOLERANCE, Calibration, GroupBaseline
+from monitor.reports.answers import MOST_TOLERANCE
 
 # A target that misses more of its golden prompts than this is not healthy, or not to be judged.
 MOST_QUARANTINED = 0.5
@@ -24,9 +25,9 @@ MOST_QUARANTINED = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What a calibration is made by: ``allowed`` is the failure rate that quarantine allows."""
+    """What a calibration is made by: a tolerance that is ``configured``, a floor and a margin."""
 
-    allowed: float
+    configured: float | None
     floor: float
     margin: float
 
@@ -46,17 +47,30 @@ class Maker:
 
 
 def not_mastered(
-    counts: Mapping[PromptKey, tuple[int, int]], allowed: float
+    counts: Mapping[PromptKey, tuple[int, int]], configured: float | None
 ) -> frozenset[PromptKey]:
-    """Return the golden prompts whose (missed, asked) say that the target does not master them."""
+    """Return the golden prompts whose (missed, asked) say that the target does not master them.
+
+    Each is compared with what the target is held to: what is configured, else the default, or what
+    it misses of all prompts where that is more. Were a weak target compared with the default, its
+    unlucky prompts would be set aside, and what is left would look better than it is.
+    """
+    allowed = configured
+    if allowed is None:
+        allowed = min(MOST_TOLERANCE, max(DEFAULT_TOLERANCE, missed_at_most(counts)))
+    return _above(counts, allowed)
+
+
+def misses_most(counts: Mapping[PromptKey, tuple[int, int]], configured: float | None) -> int:
+    """Return how many prompts are missed more than is allowed if these are most, else 0."""
+    missed = len(_above(counts, DEFAULT_TOLERANCE if configured is None else configured))
+    return missed if missed > MOST_QUARANTINED * len(counts) else 0
+
+
+def _above(counts: Mapping[PromptKey, tuple[int, int]], allowed: float) -> frozenset[PromptKey]:
     return frozenset(
         key for key, (missed, asked) in counts.items() if is_not_mastered(missed, asked, allowed)
     )
-
-
-def too_many(quarantined: frozenset[PromptKey], prompts: int) -> bool:
-    """True if so many prompts are set aside that the rest would say little."""
-    return len(quarantined) > MOST_QUARANTINED * prompts
 
 
 def missed_at_most(counts: Mapping[PromptKey, tuple[int, int]]) -> float:
@@ -68,7 +82,7 @@ def missed_at_most(counts: Mapping[PromptKey, tuple[int, int]]) -> float:
 def make(recording: Recording, maker: Maker, rules: Rules) -> Calibration:
     """Return the calibration, not signed yet; what is set aside counts in no tolerance."""
     counts = recording.counts()
-    quarantined = not_mastered(counts, rules.allowed)
+    quarantined = not_mastered(counts, rules.configured)
     answers = [answer for answer in recording.answers if answer.prompt not in quarantined]
     failed = sum(answer.failed for answer in answers)
     whole = tolerance_from(failed, len(answers), floor=rules.floor, margin=rules.margin)

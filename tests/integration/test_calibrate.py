@@ -28,6 +28,7 @@ FACTS = {"name": "golden", "params": {"suites": ["facts"]}}
 SUMS = {"name": "golden", "params": {"suites": ["arithmetic"]}}
 CANARY = {"name": "canary", "params": {}}
 BOUNDARY = {"name": "boundary", "params": {}}
+SAMPLES = "4"
 FORGE = """
 import sys
 from pathlib import Path
@@ -39,7 +40,9 @@ with open_store(Path(sys.argv[1])) as store:
 
 
 def calibrate(installation: Installation, *arguments: str) -> Run:
-    return installation.davylamp("calibrate", TARGET, "--samples", "3", "--json", "-", *arguments)
+    return installation.davylamp(
+        "calibrate", TARGET, "--samples", SAMPLES, "--json", "-", *arguments
+    )
 
 
 def said(run: Run) -> CalibrationReport:
@@ -95,7 +98,7 @@ def test_a_lab_that_is_weak_at_sums_gets_them_set_aside(tmp_path: Path) -> None:
         assert report.exit_code == 0, report
         aside = {each.prompt for each in report.calibrated.quarantined}
         assert aside
-        assert all(each.missed == each.asked == 3 for each in report.calibrated.quarantined)
+        assert all(each.missed == each.asked == 4 for each in report.calibrated.quarantined)
         sums = {name for name in aside if name.startswith("arithmetic/")}
         assert sums
         checked = weak.check("--probe", "golden", "--require-coverage")
@@ -106,7 +109,7 @@ def test_a_lab_that_is_weak_at_sums_gets_them_set_aside(tmp_path: Path) -> None:
         assert len(gaps) == len(aside)
         planned = weak.davylamp("plan")
         for name in sums:
-            line = f"{name} is quarantined: missed 3 of 3 when calibrated (0 tokens a trial)"
+            line = f"{name} is quarantined: missed 4 of 4 when calibrated (0 tokens a trial)"
             assert line in planned.stdout
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from monitor.calibrating.making import Maker, Rules, make, not_mastered, too_many
+from monitor.calibrating.making import Maker, Rules, make, misses_most, not_mastered
 from monitor.calibrating.planning import LEAST_SAMPLES, OTHER_ROUNDS, plan_sitting
 from monitor.calibrating.recording import Judged, Recording
 from monitor.detect.binomial import upper_bound
@@ -44,9 +44,8 @@ def made(recording: Recording, **rules: Any) -> Calibration:
         checks_version="2",
         parts=(("model", "a"),),
     )
-    return make(
-        recording, maker, Rules(**({"allowed": 0.1, "floor": 0.001, "margin": 0.02} | rules))
-    )
+    given: dict[str, Any] = {"configured": None, "floor": 0.001, "margin": 0.02} | rules
+    return make(recording, maker, Rules(**given))
 
 
 def recording_of(*answers: Judged) -> Recording:
@@ -98,12 +97,30 @@ def test_the_floor_is_what_the_objective_leaves() -> None:
     assert made(answered, margin=0.0, floor=0.01).tolerance == 0.01
 
 
+def counts_of(*missed: int, asked: int = 10) -> dict[tuple[str, str], tuple[int, int]]:
+    return {(f"facts/{place}", "v"): (each, asked) for place, each in enumerate(missed)}
+
+
 def test_prompts_are_set_aside_by_their_own_misses() -> None:
-    counts = {KEY: (10, 10), OTHER: (4, 10), ("facts/third", "v"): (5, 10)}
-    assert not_mastered(counts, 0.1) == {KEY, ("facts/third", "v")}
-    assert not_mastered(counts, 0.6) == {KEY}
-    assert not too_many(frozenset({KEY, OTHER}), 4)
-    assert too_many(frozenset({KEY, OTHER, ("a", "b")}), 5)
+    counts = counts_of(10, 4, 5, *[0] * 97)
+    assert {name for name, _ in not_mastered(counts, None)} == {"facts/0", "facts/2"}
+    assert {name for name, _ in not_mastered(counts, 0.6)} == {"facts/0"}
+
+
+def test_a_weak_target_is_compared_with_itself_not_with_a_strong_one() -> None:
+    """Or its unlucky prompts would be set aside, and the rest would look better than it is."""
+    weak = counts_of(5, *[3] * 99)
+    assert not not_mastered(weak, None)
+    assert {name for name, _ in not_mastered(weak, 0.1)} == {"facts/0"}
+    assert len(not_mastered(counts_of(10, *[3] * 99), None)) == 1
+
+
+def test_who_misses_more_than_half_of_the_prompts_is_told_apart() -> None:
+    assert misses_most(counts_of(10, 10, 0, 0), None) == 0
+    assert misses_most(counts_of(10, 10, 10, 0), None) == 3
+    assert misses_most(counts_of(3, 3, 0, asked=3), None) == 2
+    assert misses_most(counts_of(5, 5, 5, 0), 0.5) == 0
+    assert misses_most({}, None) == 0
 
 
 def a_done(bench: Bench, history: History, answer: str, **trial: Any) -> Done:
