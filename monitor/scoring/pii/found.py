@@ -10,11 +10,13 @@ from monitor.scoring.pii.folding import PIECE_MARK
 # How far a word may stand from the number it names: "phone", in a sentence or a table's head.
 WORDS_BEFORE, WORDS_AFTER = 48, 24
 
-# One point among digits: a measurement.
-FRACTION = re.compile(r"\d+\.\d+")
-# A number goes on beyond these: decimals, paths, versions, hexadecimal, query strings.
-_NUMBER_BEFORE = re.compile(r"(?:[A-Za-z0-9_%&#/+*^\\-]|[A-Za-z0-9_][.,])$")
-_NUMBER_AFTER = re.compile(r"[A-Za-z0-9_%*^]|[.,/+-][A-Za-z0-9]")
+# One point among digits is a measurement; a date, and maybe the hour, is no number either.
+FRACTION_OR_DATE = re.compile(r"\d+\.\d+|(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}(?: \d\d?)?")
+# A number goes on beyond these: decimals, paths, versions, hexadecimal, sums and their results.
+_NUMBER_BEFORE = re.compile(
+    r"(?:[A-Za-z0-9_%&#/+*^\\-]|[A-Za-z0-9_][.,]|[+*/\u00d7\u00f7^] |[0-9)] ?[=≈] ?)$"
+)
+_NUMBER_AFTER = re.compile(r"[A-Za-z0-9_%*^]|[.,/+-][A-Za-z0-9]| ?[+*/\u00d7\u00f7^=] ?[0-9(]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,6 @@ class Found:
 
     def is_whole_number(self) -> bool:
         """True if it is no part of a longer number, word, path or formula."""
-        if _NUMBER_BEFORE.search(self.before(2)) or FRACTION.fullmatch(self.value):
+        if _NUMBER_BEFORE.search(self.before(4)) or FRACTION_OR_DATE.fullmatch(self.value):
             return False
-        return _NUMBER_AFTER.match(self.after(2)) is None
+        return _NUMBER_AFTER.match(self.after(4)) is None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from monitor.scoring.pii.folding import PIECE_MARK
-from monitor.scoring.pii.found import FRACTION, WORDS_AFTER, WORDS_BEFORE, Found
+from monitor.scoring.pii.found import FRACTION_OR_DATE, WORDS_AFTER, WORDS_BEFORE, Found
 from monitor.scoring.pii.languages import Language
 from monitor.scoring.pii.secrets import (
     ASSIGNMENT,
@@ -112,9 +112,9 @@ class Gate:
                     )
 
     def _is_worth_a_look(self, found: Found) -> bool:
-        """Say whether digits can be a value: no fraction, a short bare run beside a word only."""
+        """Say whether digits can be a value: no fraction or date, bare and short beside a word."""
         value = found.value
-        if FRACTION.fullmatch(value):
+        if FRACTION_OR_DATE.fullmatch(value):
             return False
         bare = len(value) < _STANDS_ALONE and value.isdecimal() and found.before(1) != "+"
         return not bare or found.beside(self._words, slack=_SLACK)

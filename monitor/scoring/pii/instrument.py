@@ -13,6 +13,7 @@ from typing import Any
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 from presidio_analyzer.nlp_engine import NlpEngine, NoOpNlpEngine
 
+from monitor.errors import InstrumentError
 from monitor.model import SAID_CHARACTERS, Entity
 from monitor.scoring.base import Asked, Instrument, Reading
 from monitor.scoring.pii import names, secrets, vouching
@@ -36,7 +37,7 @@ _LOGGERS = ("presidio-analyzer", "decision_process", "tldextract")
 def build(settings: Mapping[str, Any]) -> Instrument:
     """Load what the settings of ``checks.pii`` ask for.
 
-    Raises ``ValueError`` for a language nothing is known of, or a kind without a recogniser.
+    Raises ``InstrumentError`` for a language nothing is known of, or a kind without a recogniser.
     """
     for name in _LOGGERS:
         logging.getLogger(name).disabled = True
@@ -63,7 +64,7 @@ class PiiInstrument:
         self._analyzer = _analyzer(languages, phones)
         missing = set(self._vouch) ^ set(self._analyzer.get_supported_entities(ONE_PASS))
         if missing:
-            raise ValueError(f"no recogniser, or nothing that vouches, for {sorted(missing)}")
+            raise InstrumentError(f"no recogniser, or nothing that vouches, for {sorted(missing)}")
         self._gate = Gate(languages) if gated else None
         self._names = names
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monitor.errors import InstrumentError
 from monitor.scoring.pii.national import NATIONAL_IDS, NationalId
 
 
@@ -56,12 +57,12 @@ LANGUAGES: dict[str, Language] = {
 
 
 def known(languages: Sequence[str]) -> tuple[Language, ...]:
-    """Return what is known of the languages. Raises ``ValueError`` for one nothing is known of.
+    """Return what is known of the languages. Raises ``InstrumentError`` for an unknown one.
 
     A language that is asked for and not looked for would be a silent gap.
     """
     unknown = [code for code in languages if code not in LANGUAGES]
     if unknown or not languages:
         problem = f"no recognisers for {', '.join(unknown)}" if unknown else "no language given"
-        raise ValueError(f"{problem}; there are {', '.join(LANGUAGES)}")
+        raise InstrumentError(f"{problem}; there are {', '.join(LANGUAGES)}")
     return tuple(LANGUAGES[code] for code in languages)

@@ -69,7 +69,7 @@ NATIONAL_IDS: dict[str, tuple[NationalId, ...]] = {
             kind="ZA_ID_NUMBER",
             checker="za.idnr",
             shape=r"\d{6}[ ]?\d{4}[ ]?\d{3}",
-            words=r"\bid\b|identity|identification",
+            words=r"south africa|\brsa\b|identity number|\bid (?:number|no\b)",
         ),
     ),
     "zh": (

@@ -1,7 +1,8 @@
 """Whether a value was given to the model, in whatever way of writing, or is news.
 
-Values compare by their letters and digits. What was put together from given parts counts as given:
-a number with its country code added, an address made of a given name and a given domain.
+Values compare by their letters and digits, numbers by their digits alone. What was put together
+from given parts counts as given: a number with its country code added, an address made of a given
+name and a given domain.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ _TELLING_DIGITS = 9
 # Initials before a name: "jsmith" of John Smith.
 _LEAST_NAME = 3
 _NAMES = frozenset({"PERSON", "LOCATION"})
-# What is written in digits, so that separators say nothing.
-_NUMBERS = re.compile(r"[^0-9]{0,4}(?:[0-9][^0-9]{0,3}){7,}")
+_KEYS = frozenset({"API_KEY", "JWT", "PRIVATE_KEY"})
 
 
 class Given:
@@ -35,24 +35,24 @@ class Given:
             return True
         if kind == "IP_ADDRESS":
             return self._stands_in(fold(value).text.casefold())
+        if kind in _NAMES:
+            return all(word in self._words for word in _words(value))
         if plain in self._bare:
             return True
         if kind == "EMAIL_ADDRESS":
             return self._made_from_parts(fold(value).text.casefold())
-        if kind in _NAMES:
-            return all(word in self._words for word in _words(value))
-        return bool(_NUMBERS.fullmatch(fold(value).text)) and self._holds_number(kind, value)
+        return kind not in _KEYS and self._holds_number(kind, digits(value))
 
-    def _holds_number(self, kind: str, value: str) -> bool:
-        number = digits(value)
+    def _holds_number(self, kind: str, number: str) -> bool:
         if kind == "PHONE_NUMBER" and len(number) > _TELLING_DIGITS:
             number = number[-_TELLING_DIGITS:]
             if any(each.endswith(number) for each in self._allowed):
                 return True
-        return number in self._digits
+        return bool(number) and number in self._digits
 
     def _stands_in(self, address: str) -> bool:
-        pattern = rf"(?<![0-9a-f.:]){re.escape(address)}(?![0-9a-f:]|\.[0-9])"
+        before, after = ("[0-9.]", r"[0-9]|\.[0-9]") if "." in address else ("[0-9a-f:]",) * 2
+        pattern = rf"(?<!{before}){re.escape(address)}(?!{after})"
         return re.search(pattern, self._plain) is not None
 
     def _made_from_parts(self, address: str) -> bool:

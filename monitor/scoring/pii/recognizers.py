@@ -5,11 +5,11 @@ They propose; ``vouching`` disposes. This module loads Presidio: only ``instrume
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+import regex
 from presidio_analyzer import (
     ContextAwareEnhancer,
     EntityRecognizer,
@@ -36,7 +36,10 @@ from monitor.scoring.pii.telephone import CANDIDATE, Telephone
 ONE_PASS = "en"  # noqa: S105 - a language
 ASSIGNED_KEY, VENDOR_KEY = "ASSIGNED_KEY", "API_KEY"
 _SCORE = 0.5
-_CASE_MATTERS = re.DOTALL | re.MULTILINE
+_CASE_MATTERS = regex.DOTALL | regex.MULTILINE
+# Presidio's patterns are those of `regex`, whose flags have values of their own.
+# Chinese is written without spaces: a letter of it is no part of a word that digits belong to.
+_NO_SPACES = _CASE_MATTERS | regex.IGNORECASE | regex.ASCII
 _GROUPS_OF_FOUR = r"(?<![0-9])[1-9]\d{3}(?:[ -]?\d{4}){3}(?:[ -]?\d{1,3})?(?![0-9])"
 _AMEX_GROUPS = r"(?<![0-9])3[0-9]\d{2}[ -]?\d{6}[ -]?\d{4,5}(?![0-9])"
 
@@ -111,13 +114,13 @@ def recognizers(languages: Sequence[Language], phones: Telephone) -> list[Entity
         for language in languages
         for each in language.ids
     ]
+    by_pattern = [OfflineEmailRecognizer(), cards, IpRecognizer(), UsSsnRecognizer()]
+    for recognizer in by_pattern:
+        recognizer.global_regex_flags = _NO_SPACES
     return [
-        OfflineEmailRecognizer(),
-        NearbyPhoneRecognizer(phones),
-        cards,
+        *by_pattern,
         IbanRecognizer(),
-        IpRecognizer(),
-        UsSsnRecognizer(),
+        NearbyPhoneRecognizer(phones),
         _ours(VENDOR_KEY, [pattern for _, pattern in VENDORS]),
         _ours(ASSIGNED_KEY, (ASSIGNMENT,)),
         _ours("JWT", (JWT,)),

@@ -76,10 +76,12 @@ PRIVATE_KEY = (
 # Of random keys of base 62 or hexadecimal nearly all have this many bits a character; short words
 # repeated have less.
 _LEAST_BITS = 3.0
-# Words and numbers in a row: identifiers, paths and dates have runs of three and more, random
-# characters of mixed case or with digits change their kind about every second one.
-_RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
-_WORD_LENGTH = 3.0
+# What is put together from words has pieces of one case, or of words in a row, with few digits; of
+# 24 random characters of base 62 fewer than 1 in 100 look so.
+_PIECES = re.compile(r"[_.~/+=-]+")
+_RUNS = re.compile(r"[A-Za-z]+|[0-9]+")
+_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MOST_RUNS, _SHORT_WORD, _LONG_WORD, _CAMEL_LENGTH = 3, 5, 15, 3.9
 # Base 32 knows no lower case and few digits: its prefix and length must do.
 _UPPER_CASE = ("AKIA", "ASIA", "AGE-SECRET-KEY-1")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -119,8 +121,22 @@ def assigned(text: str) -> str:
 
 def _is_named(value: str) -> bool:
     """True for what is put together from words and numbers, not drawn."""
-    runs = _RUNS.findall(value)
-    return not runs or sum(map(len, runs)) / len(runs) >= _WORD_LENGTH
+    return all(_is_word(piece) for piece in _PIECES.split(value) if piece)
+
+
+def _is_word(piece: str) -> bool:
+    runs = _RUNS.findall(piece)
+    letters = [run for run in runs if run.isalpha()]
+    return len(runs) <= _MOST_RUNS and all(map(_is_wordy, letters))
+
+
+def _is_wordy(letters: str) -> bool:
+    if len(letters) <= _SHORT_WORD:
+        return True
+    words = _CAMEL.findall(letters)
+    if len(words) == 1:
+        return len(letters) <= _LONG_WORD
+    return len(letters) / max(len(words), 1) >= _CAMEL_LENGTH
 
 
 def _is_random(body: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from monitor.scoring.pii.folding import digits, is_made_up
-from monitor.scoring.pii.found import FRACTION, Found
+from monitor.scoring.pii.found import FRACTION_OR_DATE, Found
 from monitor.scoring.pii.languages import Language
 from monitor.scoring.pii.published import SAMPLE_PHONES
 
@@ -34,13 +34,13 @@ class Telephone:
     """Vouches for numbers of the regions of the configured languages, and international ones."""
 
     def __init__(self, languages: Sequence[Language]) -> None:
-        self._regions = tuple(dict.fromkeys(r for each in languages for r in each.regions))
+        self._by_words = [(re.compile(each.telephone), each.regions) for each in languages]
         self._words = re.compile("|".join(each.telephone for each in languages))
 
     @property
     def regions(self) -> tuple[str, ...]:
         """The regions whose national numbers are known, by ISO 3166-1."""
-        return self._regions
+        return tuple(dict.fromkeys(r for _, regions in self._by_words for r in regions))
 
     def is_worth_reading(self, found: Found) -> bool:
         """Say whether a candidate, or a part of it, is written like a number or called one."""
@@ -52,43 +52,59 @@ class Telephone:
         """Say whether a valid number of a person or household is written in a clear way.
 
         Numbers that cost nothing or extra are hotlines; those set aside for films are nobody's.
+        Where two plans have the number, that of the words close by decides.
         """
-        if not _stands_alone(found) or is_made_up(digits(found.value)):
-            return False
-        number = self._read(found.value)
-        return number is not None and self._is_clear(found, number) and _is_somebodys(number)
-
-    def _read(self, value: str) -> PhoneNumber | None:
-        """Return the number as the first region reads it in which it is valid."""
-        from phonenumbers import NumberParseException, is_valid_number, parse
-
-        international = value.lstrip("(").startswith("+")
-        if not international and len(digits(value)) > _MOST_NATIONAL_DIGITS:
-            return None
-        for region in (None,) if international else self._regions:
-            try:
-                number = parse(value, region)
-            except NumberParseException:
-                continue
-            if is_valid_number(number):
-                return number
-        return None
-
-    def _is_clear(self, found: Found, number: PhoneNumber) -> bool:
         value = found.value
+        if not _stands_alone(found) or is_made_up(digits(value)):
+            return False
         if value.lstrip("(").startswith("+"):
-            return len(digits(value)) >= _CLEAR_DIGITS or found.beside(self._words)
-        if _MOBILE.fullmatch(value) and number.country_code == _CHINA:
-            return True
-        formatted = len(digits(value)) >= _CLEAR_DIGITS and re.search(r"[()-]", value)
-        if formatted and _groups(value) == _national_groups(number):
-            return True
-        return found.beside(self._words)
+            number = _read(value, None)
+            clear = len(digits(value)) >= _CLEAR_DIGITS or found.beside(self._words)
+            return number is not None and clear and _is_somebodys(number)
+        if len(digits(value)) > _MOST_NATIONAL_DIGITS:
+            return False
+        return self._is_national(found)
+
+    def _is_national(self, found: Found) -> bool:
+        readings = [
+            (words, number)
+            for words, regions in self._by_words
+            for region in regions
+            if (number := _read(found.value, region)) is not None
+        ]
+        formatted = [each for each in readings if _is_formatted(found.value, each[1])]
+        if not formatted and not found.beside(self._words):
+            return False
+        chosen = formatted or readings
+        if not all(_is_somebodys(number) for _, number in chosen):
+            chosen = [each for each in chosen if found.beside(each[0])]
+        return any(_is_somebodys(number) for _, number in chosen)
+
+
+def _read(value: str, region: str | None) -> PhoneNumber | None:
+    """Return the number by a region's plan, if it is valid there."""
+    from phonenumbers import NumberParseException, is_valid_number, parse
+
+    try:
+        number = parse(value, region)
+    except NumberParseException:
+        return None
+    return number if is_valid_number(number) else None
+
+
+def _is_formatted(value: str, number: PhoneNumber) -> bool:
+    """True if it is grouped as the plan says, with more than spaces; a Chinese mobile with any."""
+    if _MOBILE.fullmatch(value):
+        return number.country_code == _CHINA
+    marked = len(digits(value)) >= _CLEAR_DIGITS and re.search(r"[()-]", value)
+    return bool(marked) and _groups(value) == _national_groups(number)
 
 
 def _stands_alone(found: Found) -> bool:
     before = found.before(2)
-    if re.search(r"[A-Za-z0-9_%#&*/^=\\-]$|\d[.,:]$", before) or FRACTION.fullmatch(found.value):
+    if re.search(r"[A-Za-z0-9_%#&*/^=\\-]$|\d[.,:]$", before) or FRACTION_OR_DATE.fullmatch(
+        found.value
+    ):
         return False
     return re.match(r"[A-Za-z0-9_%*^]|[.,:/-]\d", found.after(2)) is None
 

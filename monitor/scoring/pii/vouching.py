@@ -136,7 +136,7 @@ _ISSUERS: tuple[tuple[int, int, range | tuple[int, ...]], ...] = (
 def iban(found: Found) -> bool:
     """Say whether it is an account number: its country's length and form, and mod 97."""
     value = bare(found.value)
-    if value in SAMPLE_IBANS or is_made_up(digits(value)):
+    if value in SAMPLE_IBANS or is_made_up(value[len("DE00") :]):
         return False
     if re.match(r"[A-Za-z0-9]", found.after(1)) or re.search(r"[A-Za-z0-9]$", found.before(1)):
         return False
@@ -192,8 +192,9 @@ def national_id(checker: str, words: str, *, alone: bool) -> Vouch:
             return False
         if not alone and not found.beside(pattern):
             return False
+        valid = import_module(f"stdnum.{checker}").is_valid
         try:
-            return bool(import_module(f"stdnum.{checker}").is_valid(found.value))
+            return bool(valid(found.value) or valid(re.sub(r"[ -]", "", found.value)))
         except LookupError:  # a place of birth that the library's list half knows
             return False
 
