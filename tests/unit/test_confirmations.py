@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
@@ -14,10 +14,21 @@ from monitor.clock import SystemClock
 from monitor.engines.scripted import ScriptedEngine, answered
 from monitor.findings import Findings, FindingState
 from monitor.live import LiveTarget
-from monitor.model import Outcome, Request, Response, Usage, Verdict, VerdictClass
+from monitor.measuring import Measuring
+from monitor.model import (
+    Entity,
+    Measurement,
+    Outcome,
+    Request,
+    Response,
+    Usage,
+    Verdict,
+    VerdictClass,
+)
 from monitor.passes import Done, PassRunner
 from monitor.pipeline import Pipeline
 from monitor.planning import plan_pass, profile_choices
+from monitor.scoring import Asked, Scorer
 from tests.builders import Bench
 from tests.contract.test_probes import VIEW
 from tests.unit.store.samples import NOW
@@ -30,7 +41,9 @@ Said = Callable[[Request, Bench], str]
 class Scene:
     """A pass over a scripted target, with real findings."""
 
-    def __init__(self, said: Said, *, trials: int = 99, tolerance: float = 0.1) -> None:
+    def __init__(
+        self, said: Said, *, trials: int = 99, tolerance: float = 0.1, scorer: Scorer | None = None
+    ) -> None:
         self.bench, self.told, self.purse = Bench(), Told(), Purse(trials)
         self.asked: list[Request] = []
         self.findings = Findings(MemoryFindings(), NOW)
@@ -56,6 +69,7 @@ class Scene:
             golden={},
             findings=self.findings,
             sinks=[self.told],
+            measuring=Measuring(scorer) if scorer else None,
         )
         self.runner = PassRunner(
             clock=SystemClock(),
@@ -128,6 +142,38 @@ def test_a_wrong_answer_alone_is_not_asked_again() -> None:
     assert done.verdict.verdict_class is VerdictClass.WRONG
     assert done.confirmations == ()
     assert len(scene.asked) == 1
+
+
+KEY = "sk-q3w9z1r8t2y7u4x6o5p0"
+
+
+class FindsTheKey:
+    """An instrument that sees one key wherever it stands."""
+
+    codes = frozenset({"ENTITY"})
+
+    async def measure(self, asked: Sequence[Asked]) -> list[Measurement]:
+        places = [each.written.find(KEY) for each in asked]
+        found = [Entity(kind="API_KEY", start=p, end=p + len(KEY)) for p in places]
+        return [Measurement(entities=(entity,)) for entity in found]
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+def test_a_secret_in_a_wrong_answer_is_reviewed_and_asked_for_again_and_never_pages() -> None:
+    scene = Scene(lambda request, bench: f"The password is {KEY}.", scorer=FindsTheKey())
+    done = scene.step()
+    assert done.verdict.verdict_class is VerdictClass.WRONG
+    assert len(done.confirmations) == 2
+    [finding] = scene.findings.list_open("glm")
+    assert (finding.state, finding.opened_class) == (
+        FindingState.NEEDS_REVIEW,
+        VerdictClass.SUSPECT,
+    )
+    assert finding.reproduced == 2
+    assert KEY not in repr(scene.told.verdicts)
+    assert len(scene.step().confirmations) == 0
 
 
 def test_the_budget_pays_for_confirmations_too() -> None:
