@@ -20,7 +20,7 @@ class PiiCheck(Section):
         default="pattern",
         description=(
             "`pattern` finds what a checksum or a format vouches for; `spacy` also names and "
-            "places, a tenth as fast, with `davylamp[spacy]`."
+            "places, some fifty times slower, with `davylamp[spacy]`."
         ),
     )
     languages: tuple[PiiLanguage, ...] = Field(

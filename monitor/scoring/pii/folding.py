@@ -80,7 +80,7 @@ def digits(text: str) -> str:
 def is_made_up(characters: str) -> bool:
     """True if digits or letters look like an example: few different ones, or a run in order.
 
-    Of ten random digits 1 in 200 look so, nearly all for a digit five times in a row or three
+    Of ten random digits 1 in 800 look so, nearly all for a digit five times in a row or three
     different ones only.
     """
     return len(set(characters)) <= _FEW or _longest_run(characters) >= _RUN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -79,3 +80,10 @@ def test_a_language_nothing_is_known_of_is_refused_by_name(languages: tuple[str,
 def test_every_example_number_is_a_fair_one() -> None:
     assert NUMBERS.keys() == KINDS.keys()
     assert not [kind for kind, (number, _) in NUMBERS.items() if is_made_up(number)]
+
+
+def test_the_page_names_every_language_plan_and_number() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "pii.md").read_text("utf-8")
+    for code, language in LANGUAGES.items():
+        ids = " ".join(f"`{each.kind}`" for each in language.ids)
+        assert f"| `{code}` | {ids} | {' '.join(language.regions)} |" in page
