@@ -45,17 +45,26 @@ class Baselines:
     def hold(self, live: LiveTarget) -> None:
         """Hold a target to its calibration as the store has it now, and show that as metrics."""
         target = self._config.target(live.view.name)
-        if target is None:
-            return
-        live.hold_to(self.status(target), self._config.for_target(target).tolerance)
+        if target is not None:
+            self._hold(live, target, self.status(target))
+
+    def hold_all(self, targets: Mapping[str, LiveTarget]) -> None:
+        """Hold every target to its calibration; those that have none cost nothing to look up."""
+        recorded = self.calibrations.targets()
+        for target in self._config.targets:
+            known = target.name in recorded
+            status = self.status(target) if known else CalibrationStatus()
+            self._hold(targets[target.name], target, status)
+
+    def _hold(self, live: LiveTarget, target: Target, status: CalibrationStatus) -> None:
+        live.hold_to(status, self._config.for_target(target).tolerance)
         aside = len(live.view.quarantined)
         self._counters.set_calibration(target.name, live.calibrated.state, aside)
 
 
 def held(targets: Mapping[str, LiveTarget], baselines: Baselines) -> Baselines:
     """Hold every target to its calibration; return what does that again when one is made."""
-    for live in targets.values():
-        baselines.hold(live)
+    baselines.hold_all(targets)
     return baselines
 
 

@@ -102,6 +102,10 @@ class Calibrations:
         self._writer.flush()
         return signed
 
+    def targets(self) -> frozenset[str]:
+        """Return the targets of which there is any record."""
+        return self._reader.calibrated_targets()
+
     def status(self, target: str, parts: tuple[tuple[str, str], ...]) -> CalibrationStatus:
         """Return how a target's calibration stands, given the parts of its subject today.
 

@@ -143,6 +143,11 @@ class Reader:
         where = "target = {target:String} ORDER BY made_at DESC, id"
         return tuple(self._rows(CalibrationRow, where, {"target": target}))
 
+    def calibrated_targets(self) -> frozenset[str]:
+        """Return the targets that were ever calibrated."""
+        sql = f"SELECT DISTINCT target FROM {TABLES[CalibrationRow]}"  # noqa: S608
+        return frozenset(str(row[0]) for row in self._client.query(sql))
+
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""
         return {
