@@ -40,6 +40,11 @@ _CASE_MATTERS = regex.DOTALL | regex.MULTILINE
 # Presidio's patterns are those of `regex`, whose flags have values of their own.
 # Chinese is written without spaces: a letter of it is no part of a word that digits belong to.
 _NO_SPACES = _CASE_MATTERS | regex.IGNORECASE | regex.ASCII
+# Presidio's pattern takes all that RFC 5322 allows: of `to=a@b.org` the parameter's name too.
+_EMAIL = (
+    r"(?<![A-Za-z0-9._+-])[A-Za-z0-9_][A-Za-z0-9._+'-]{0,63}@(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,8}"
+    r"[A-Za-z][A-Za-z0-9-]{0,22}[A-Za-z0-9](?![A-Za-z0-9-])"
+)
 _GROUPS_OF_FOUR = r"(?<![0-9])[1-9]\d{3}(?:[ -]?\d{4}){3}(?:[ -]?\d{1,3})?(?![0-9])"
 _AMEX_GROUPS = r"(?<![0-9])3[0-9]\d{2}[ -]?\d{6}[ -]?\d{4,5}(?![0-9])"
 
@@ -102,6 +107,7 @@ class NearbyPhoneRecognizer(PhoneRecognizer):
 
 def recognizers(languages: Sequence[Language], phones: Telephone) -> list[EntityRecognizer]:
     """Return all there are for these languages."""
+    emails = OfflineEmailRecognizer(patterns=[Pattern("plain mailbox", _EMAIL, _SCORE)])
     cards = CreditCardRecognizer(
         patterns=[
             *CreditCardRecognizer.PATTERNS,
@@ -114,7 +120,7 @@ def recognizers(languages: Sequence[Language], phones: Telephone) -> list[Entity
         for language in languages
         for each in language.ids
     ]
-    by_pattern = [OfflineEmailRecognizer(), cards, IpRecognizer(), UsSsnRecognizer()]
+    by_pattern = [emails, cards, IpRecognizer(), UsSsnRecognizer()]
     for recognizer in by_pattern:
         recognizer.global_regex_flags = _NO_SPACES
     return [

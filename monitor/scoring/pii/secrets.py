@@ -70,7 +70,7 @@ _ASSIGNED = re.compile(r"[A-Za-z0-9+/_.~-]{16,256}={0,2}$")
 JWT = r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{2,8192}\.[A-Za-z0-9_-]{16,1024}"
 PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
-    r"[A-Za-z0-9+/=:,. \\\r\n-]{64,8192}"
+    r"(?:[A-Za-z0-9+/=:,. \\\r\n]|-(?!-)){64,8192}(?:-----END [A-Z0-9 ]{3,40}-----)?"
 )
 
 # Of random keys of base 62 or hexadecimal nearly all have this many bits a character; short words

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from random import Random
+from string import ascii_letters, digits
+
 import pytest
 
 from monitor.scoring.pii.languages import LANGUAGES
 from tests.bench.checks.entity import pattern
-from tests.bench.personal import wide
+from tests.bench.personal import draw, wide
 
+BASE64 = ascii_letters + digits + "+/"
 STRONG = [
     ("EMAIL_ADDRESS", "Ask m.okafor@quartz-freight.co.uk about it."),
     ("EMAIL_ADDRESS", "邮箱是m.okafor@quartz-freight.com的"),
+    ("EMAIL_ADDRESS", "o'neil+news@xn--mnchen-3ya.de"),
     ("EMAIL_ADDRESS", wide("m.okafor@quartz-freight.com")),
     ("CREDIT_CARD", "4539 1488 0343 6467"),
     ("CREDIT_CARD", "4539\u20111488\u20110343\u20116467"),
@@ -116,7 +121,10 @@ def test_nor_is_it_within_chinese(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("邮箱是", "的"), ("<", ">"), ("mailto:", "?subject=x"), ('"', '",')],
+    [
+        *(("邮箱是", "的"), ("<", ">"), ("mailto:", "?subject=x"), ('"', '",'), ("'", "'")),
+        *(("to=", "&x=1"), ("|", "|"), ("**", "**"), ("`", "`."), ("(", ")"), ("", ".")),
+    ],
 )
 def test_a_value_is_cut_out_exactly(before: str, after: str) -> None:
     value = "m.okafor@quartz-freight.co.uk"
@@ -138,6 +146,15 @@ def test_tokens_need_a_header_and_are_not_the_sample() -> None:
     sample = "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0"
     assert pattern().entities(f"{header}.{sample}.{signature}") == ()
     assert pattern().entities(f"eyJub3RoaW5nIjoxfQ.{claims}.{signature}") == ()
+
+
+def test_a_private_key_ends_with_its_last_line() -> None:
+    body = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,7F\n\n" + draw(Random(1), BASE64, 300)
+    block = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
+    for shown in (block, block.replace("\n", "\\n")):
+        text = f"Keep it safe: {shown} and tell nobody, not even a friend."
+        [entity] = pattern().entities(text)
+        assert (entity.kind, text[entity.start : entity.end]) == ("PRIVATE_KEY", shown)
 
 
 def test_a_private_key_needs_a_body() -> None:
