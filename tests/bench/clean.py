@@ -20,10 +20,13 @@ from pathlib import Path
 from monitor.detect.binomial import wilson
 from monitor.reports.check import TargetReport
 from monitor.verdicts import CONSEQUENCES
+from tests.integration import processes
 from tests.integration.faults import NULLS
 from tests.integration.processes import Endpoint, Installation, fault, install, lab
 
 _EXTRAS = {"pii": "presidio_analyzer", "topic": "sentence_transformers", "language": "lingua"}
+# Nulls are quirks of the wire: a standard pass meets each of them often enough.
+_HEALTHY_PROFILE, _NULL_PROFILE = "deep", "standard"
 _BUDGETS = {
     "daily_budget": {"tokens": 2_000_000_000},
     "boundary_budget": {"tokens": 2_000_000_000},
@@ -75,6 +78,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=5000)
     parser.add_argument("--real", type=int, default=0, metavar="N", help="answers of a real model")
     asked = parser.parse_args()
+    processes.COMMAND_SECONDS = 3600.0  # a deep pass takes minutes
     with tempfile.TemporaryDirectory() as folder:
         healthy, nulls = Tally("healthy lab"), Tally("labs with nulls")
         number = 0
@@ -92,7 +96,7 @@ def main() -> None:
 def _ask(tally: Tally, folder: Path, arguments: list[str], *, seed: int) -> None:
     with lab(*arguments, seed=seed) as endpoint:
         installation = _installation(folder, endpoint)
-        run = installation.check("--profile", "deep")
+        run = installation.check("--profile", _NULL_PROFILE if arguments else _HEALTHY_PROFILE)
         tally.add(run.target)
 
 
@@ -128,7 +132,7 @@ def _model() -> Iterator[Endpoint]:
 def _installation(folder: Path, endpoint: Endpoint, **target: object) -> Installation:
     installation = install(folder, endpoint, **(_BUDGETS | target))
     checks = {key: {} for key, module in _EXTRAS.items() if importlib.util.find_spec(module)}
-    installation.settings |= {"checks": checks, "defaults": {"timeout": "5m"}}
+    installation.settings.update({"checks": checks, "defaults": {"timeout": "5m"}})
     return installation.write()
 
 
