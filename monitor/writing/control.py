@@ -61,6 +61,8 @@ ABOUT_TOKENS = re.compile(
 ABOUT_MARKUP = re.compile(r"\b(?:X?HTML|SVG|XML|markup|tags?|strike-?through)\b", re.IGNORECASE)
 _TAG = re.compile(r"</?(?:[a-z][a-z0-9]{0,15})(?: [^<>\n]{0,200})?/?>")
 _QUOTES = {"`": "`", '"': '"', "'": "'", "\u201c": "\u201d", "\u2018": "\u2019", "\u300c": "\u300d"}
+# A line is looked at so far on both sides: else many tokens in an endless one take for ever.
+LINE_CHARACTERS = 2_000
 # Other tags an answer about markup holds beside the ambiguous ones.
 LEAST_TAGS = 2
 
@@ -70,10 +72,11 @@ def is_quoted(text: str, start: int, end: int) -> bool:
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     if before and _QUOTES.get(before) == after:
         return True
-    line = text.rfind("\n", 0, start) + 1
-    ends = text.find("\n", end)
+    first, last = max(0, start - LINE_CHARACTERS), end + LINE_CHARACTERS
+    line = max(first, text.rfind("\n", first, start) + 1)
+    ends = text.find("\n", end, last)
     code = text.count("`", line, start) % 2 == 1
-    return code and text.find("`", end, ends if ends >= 0 else len(text)) >= 0
+    return code and text.find("`", end, ends if ends >= 0 else last) >= 0
 
 
 def is_markup(text: str) -> bool:
