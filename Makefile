@@ -82,6 +82,14 @@ bench-canaries: install ## False LEAKs and scanning speed against the number of 
 bench-schedule: install ## Schedule lag of 200 exchanges at once, and the memory of 1,000 idle targets
 	$(BIN)/python -m tests.bench.schedule
 
+.PHONY: bench-checks
+bench-checks: install ## True and false positives of every check beside the naive way; throughput (minutes)
+	$(BIN)/python -m tests.bench.checks --out docs/checks-measured.md
+
+.PHONY: bench-clean
+bench-clean: install ## False alarms of all checks on thousands of clean answers of healthy labs (half an hour)
+	$(BIN)/python -m tests.bench.clean
+
 .PHONY: faults-table
 faults-table: install ## Measure the README's table: what status codes saw and what Davylamp said
 	$(BIN)/python -m tests.bench.faults
