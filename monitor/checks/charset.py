@@ -29,6 +29,9 @@ CODE = "CHARSET"
 # answer holds (vllm#45704 was found by this very rule).
 MANY_SCRIPTS = 3
 LETTERS_OF_A_SCRIPT = 2
+# A damaged state does not end its phrases: at least so many of the scripts stand amid others. A
+# greeting or a menu in five languages does ("Hello! 你好! Привет!"), and it is none.
+SCRIPTS_AMID_OTHERS = 2
 # Words written half in one script, half in another, where one word could be a slip.
 MIXED_WORDS = 3
 # One or two damaged characters are a split code point, a mistake of a tokenizer; a damaged state
@@ -48,6 +51,11 @@ _LATIN_SHARE = 0.9
 _SPANS = 16
 
 _LETTERS = re.compile(r"[^\W\d_]+")
+# Where a phrase ends. Hyphens and apostrophes stand within words.
+_PHRASE_END = re.compile(
+    r"""[\n\t.,;:!?/|()\[\]{}<>"*`=\u00a1\u00ab\u00b7\u00bb\u00bf\u060c\u061b\u061f\u0964\u2013\u2014"""
+    r"""\u201c\u201d\u2022\u3001\u3002\u300a-\u300f\uff01\uff08\uff09\uff0c\uff0f\uff1a\uff1b\uff1f\uff5c]+"""
+)
 # Greek letters stand alone in mathematics; the language shows by its accents.
 _GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff]")
 # Styled letters of mathematics, where they spell words.
@@ -67,7 +75,8 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     Expected is what stands in the prompt, its tools, the right answers and references, what the
     target's calibration saw of it, and the script of any language that is named. What only one
     unexpected script shows, or a damaged character here and there, is a model's own slip and
-    tolerated; hidden reasoning may be in any language, and is looked at for hard faults only.
+    tolerated; so are scripts that all stand in phrases of their own. Hidden reasoning may be in any
+    language, and is looked at for hard faults only.
     """
     response = exchange.response
     if response is None or not response.written().strip():
@@ -92,6 +101,7 @@ class _Seen:
     characters: int
     damage: tuple[tuple[int, int], ...]
     unexpected: Counter[str]
+    amid_others: Counter[str]
     mixed_words: int
 
 
@@ -99,10 +109,12 @@ def _look(response: Response, asked: str, native: Collection[str]) -> _Seen:
     text = response.written()
     unexpected = _unexpected(text, asked, native)
     alphabets = unexpected.keys() - {CJK, STYLED}
+    many = len(unexpected) >= MANY_SCRIPTS
     return _Seen(
         characters=len(text),
         damage=tuple(damaged(text, frozenset(asked))),
         unexpected=unexpected,
+        amid_others=_amid_others(text, unexpected) if many else Counter(),
         mixed_words=_mixed_words(text, alphabets) if alphabets else 0,
     )
 
@@ -111,12 +123,16 @@ def _hard_fault(seen: _Seen) -> tuple[str, str] | None:
     damage = len(seen.damage)
     if damage >= DAMAGED and damage * CHARACTERS_A_DAMAGED >= seen.characters:
         return "damaged", f"{damage} damaged of {seen.characters} characters"
-    count = sum(letters >= LETTERS_OF_A_SCRIPT for letters in seen.unexpected.values())
-    if count >= MANY_SCRIPTS:
+    count = _with_words(seen.unexpected)
+    if count >= MANY_SCRIPTS and _with_words(seen.amid_others) >= SCRIPTS_AMID_OTHERS:
         return "many_scripts", f"letters of {count} scripts that nobody used"
     if seen.mixed_words >= MIXED_WORDS:
         return "mixed_words", f"{seen.mixed_words} words written in two scripts at once"
     return None
+
+
+def _with_words(letters: Counter[str]) -> int:
+    return sum(count >= LETTERS_OF_A_SCRIPT for count in letters.values())
 
 
 def _slip(answer: str, seen: _Seen, asked: str, native: Collection[str]) -> tuple[str, str] | None:
@@ -128,7 +144,7 @@ def _slip(answer: str, seen: _Seen, asked: str, native: Collection[str]) -> tupl
         return "entropy", f"{bits:.1f} bits a character"
     if word_salad(answer) is not None:
         return "salad", "nearly no word comes twice among a hundred"
-    count = sum(n >= LETTERS_OF_A_SCRIPT for n in stray.values())
+    count = _with_words(stray)
     if seen.damage or count:
         return "odd", f"{len(seen.damage)} damaged characters, {count} unexpected scripts"
     return None
@@ -163,6 +179,16 @@ def _unexpected(text: str, expected: str, native: Collection[str]) -> Counter[st
         if len(inside) == 1:
             found.subtract({name: times * letters for name, letters in inside.items()})
     return Counter({name: n for name, n in found.items() if n > 0 and name not in known})
+
+
+def _amid_others(text: str, unexpected: Counter[str]) -> Counter[str]:
+    """Count the letters of unexpected scripts in phrases that hold letters of other scripts too."""
+    found: Counter[str] = Counter()
+    for phrase in _PHRASE_END.split(text):
+        used = Counter[str]() if phrase.isascii() else scripts(phrase)
+        if len(used) > 1:
+            found.update(used)
+    return found & unexpected
 
 
 def _mixed_words(text: str, alphabets: Collection[str]) -> int:

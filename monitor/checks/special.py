@@ -25,14 +25,15 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     """Fail hard on a control token or character, or on raw pieces of a vocabulary.
 
     What the request itself holds is no fault, nor is a token in quotes of its own (an answer speaks
-    of it), nor any token where the request asks about them. Some are tags of HTML too: not in an
-    answer that holds other tags. None of this excuses a token in a tool's name or arguments. Of an
-    answer that the allowed tokens cut, the opening of a call is not looked at.
+    of it), nor any token or piece where the request asks about them. Some are tags of HTML too: not
+    in an answer that holds other tags. None of this excuses a token in a tool's name or arguments.
+    Of an answer that the allowed tokens cut, the opening of a call is not looked at.
     """
     if exchange.response is None:
         return []
     text, request = exchange.response.written(), exchange.request.text()
-    pieces = _beyond(text, request, control.PIECE)
+    about_tokens = control.ABOUT_TOKENS.search(request) is not None
+    pieces = [] if about_tokens else _beyond(text, request, control.PIECE)
     found = {
         "control_token": _tokens(exchange, exchange.response, text, request),
         "control_character": _beyond(text, request, control.CHARACTER),

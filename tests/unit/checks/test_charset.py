@@ -86,6 +86,32 @@ def test_a_salad_in_brackets_or_with_languages_named_in_it_is_still_one() -> Non
     assert charset(ENGLISH + "汉语 和 日语 поезд รถไฟ 기차") == "many_scripts"
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Hello! 你好! Привет! مرحبا! नमस्ते! How can I help you today?",
+        "Choose: English | 中文 | Русский | العربية | 한국어 | हिन्दी",
+        "Moscow / Москва; Cairo / القاهرة; Delhi / दिल्ली; Seoul / 서울",
+        "1. спасибо\n2. 감사합니다\n3. धन्यवाद\n4. شكرا",
+    ],
+)
+def test_scripts_in_phrases_of_their_own_are_no_damage(answer: str) -> None:
+    assert said(answer, "Hello!").verdict_class <= VerdictClass.WRONG
+    assert charset(answer, "Hello!") == "script_share"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Hello! 你好! The train поезд left, รถไฟ was on 기차 time.",
+        "火车离开了поезд，然后รถไฟ在，老车站기차。",
+        "The поезд left, then 기차 came, รถไฟ.",
+    ],
+)
+def test_a_greeting_or_punctuation_hides_no_salad(answer: str) -> None:
+    assert charset(answer) == "many_scripts"
+
+
 def test_a_share_of_letters_is_more_than_a_slip() -> None:
     assert charset(ENGLISH + "它是一列火车") == "script_share"
     assert charset(ENGLISH * 3 + "它是一列火车") == "odd"

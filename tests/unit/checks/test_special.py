@@ -35,6 +35,12 @@ def test_a_leaked_token_is_corrupt(leak: str) -> None:
     assert verdict.verdict_class is VerdictClass.CORRUPT
 
 
+def test_pieces_that_the_request_asks_about_are_no_leak() -> None:
+    pieces = "With \u2581: \u2581Hello \u2581world \u2581again"
+    assert variants(pieces, "How does SentencePiece mark spaces?") == set()
+    assert variants(pieces, "Say hello.") == {"raw_pieces"}
+
+
 def test_d07_a_token_in_a_tools_name_is_never_excused() -> None:
     call = ToolCall(name="query_dataset<|channel|>commentary", arguments='{"a": 1}')
     assert variants("", response={"tool_calls": (call,)}) == {"control_token"}
