@@ -3,6 +3,8 @@
 - ``over_input`` (hard): more than the prompt has. Most APIs count cached tokens among the prompt's,
   some beside them, so it is judged only where earlier answers show that they are counted among
   them: the same prompt cold and warm with one count, or counts that agree with a measured size.
+  Counts that are whole blocks may be rounded up to one, and a conversation's may be added up over
+  its turns.
 - ``over_ceiling`` (hard): more than can have been sent before. What follows a freshly minted marker
   was never sent (``monitor.checks.fresh``), so of B bytes before it and A bytes after it
 
@@ -28,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import gcd
 from random import Random
 
 from monitor.canaries import MarkerRegistry
@@ -40,6 +43,7 @@ from monitor.checks.fresh import (
     template_tokens,
 )
 from monitor.checks.specimen import Scene, a_trial, an_exchange
+from monitor.checks.usage_in import goes_on_from
 from monitor.history import History, Observation, observe
 from monitor.model import Exchange, Request, Signal, Trial, Usage
 
@@ -74,7 +78,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     past = _Past.of(trial, exchange, history)
     count = _Count(usage.input_tokens, usage.cached_tokens)
     fault = (
-        _over_input(count, past)
+        _over_input(trial, exchange, count, past)
         or _over_ceiling(trial, exchange, count, past)
         or _of_others(trial, exchange, count, past)
     )
@@ -194,14 +198,35 @@ def _ahead(seen: Sequence[Observation], *, among: bool | None) -> int | None:
     return max(min(counted), usual) if counted else None
 
 
-def _over_input(count: _Count, past: _Past) -> tuple[str, str] | None:
-    if not past.among or count.cached <= count.tokens + SLACK_TOKENS:
+def _over_input(
+    trial: Trial, exchange: Exchange, count: _Count, past: _Past
+) -> tuple[str, str] | None:
+    turns = _of_earlier_turns(trial, exchange)
+    most = _rounded_up(count.tokens, count.cached, past.seen) + SLACK_TOKENS + turns
+    if not past.among or count.cached <= most:
         return None
     hits = [each for each in past.seen if each.cached_tokens]
     odd = sum(each.cached_tokens > (each.prompt_tokens or 0) + SLACK_TOKENS for each in hits)
     if odd > OWN_SHARE * len(hits):
         return None
     return "over_input", f"{count.cached} of {count.tokens} prompt tokens from the cache"
+
+
+def _rounded_up(tokens: int, cached: int, seen: Sequence[Observation]) -> int:
+    """Return the tokens in whole blocks, if all counts of cached ones are multiples of a block."""
+    block = gcd(cached, *(each.cached_tokens for each in seen[-LATELY:]))
+    return -(-tokens // block) * block if block <= BLOCK_TOKENS else tokens
+
+
+def _of_earlier_turns(trial: Trial, exchange: Exchange) -> int:
+    """Return the cached tokens of the turns of the trial that this conversation goes on from."""
+    return sum(
+        other.response.usage.cached_tokens or 0
+        for other in trial.exchanges
+        if other.index < exchange.index
+        and other.response is not None
+        and goes_on_from(exchange.request, other.request)
+    )
 
 
 def _over_ceiling(

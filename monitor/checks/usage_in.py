@@ -154,7 +154,7 @@ def _shrunk(trial: Trial, exchange: Exchange, tokens: int) -> tuple[str, str] | 
         and other.whole
         and other.response is not None
         and other.response.usage.input_tokens is not None
-        and _goes_on_from(exchange.request, other.request)
+        and goes_on_from(exchange.request, other.request)
     ]
     most = max(before, default=0)
     if tokens + (cached or 0) >= most or not _forgets(exchange):
@@ -162,7 +162,8 @@ def _shrunk(trial: Trial, exchange: Exchange, tokens: int) -> tuple[str, str] | 
     return "shrunk", f"{tokens} prompt tokens for a conversation that took {most} before"
 
 
-def _goes_on_from(request: Request, earlier: Request) -> bool:
+def goes_on_from(request: Request, earlier: Request) -> bool:
+    """True if a request repeats an earlier one whole and goes on from it: the next turns."""
     length = len(earlier.messages)
     return (
         length < len(request.messages)

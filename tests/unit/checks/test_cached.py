@@ -105,6 +105,28 @@ def test_a_target_that_often_counts_so_is_left_alone() -> None:
     assert judged(asked(20, 300, "hello"), earlier=AMONG + odd).status is Status.PASS
 
 
+def test_counts_in_whole_blocks_may_be_rounded_up() -> None:
+    """361 tokens in blocks of 64 are 384; where counts are no multiples of 64, 384 is too many."""
+    blocks = tuple(replace(each, cached_tokens=each.cached_tokens * 4 // 3) for each in AMONG)
+    assert judged(asked(361, 384, "hello"), earlier=blocks).status is Status.PASS
+    assert judged(asked(361, 448, "hello"), earlier=blocks).variant == "over_input"
+    assert judged(asked(361, 384, "hello")).status is Status.PASS
+    assert judged(asked(361, 385, "hello")).variant == "over_input"
+
+
+def test_a_conversations_counts_may_be_added_up_over_its_turns() -> None:
+    def turn(index: int, tokens: int, cached_tokens: int, said: int) -> Exchange:
+        made = asked(tokens, cached_tokens, "hello", index=index)
+        turns = tuple(Message(role="user", content=f"turn {n}") for n in range(said))
+        return replace(made, request=replace(made.request, messages=turns))
+
+    first, second = turn(0, 100, 64, 1), turn(1, 200, 160, 2)
+    assert judged(first, second, turn(2, 290, 400, 3)).status is Status.PASS
+    assert judged(first, second, turn(2, 290, 700, 3)).variant == "over_input"
+    apart = turn(2, 290, 400, 1)
+    assert judged(first, second, apart).variant == "over_input"
+
+
 # --- More than was ever sent
 
 
