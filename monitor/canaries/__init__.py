@@ -5,11 +5,12 @@ from monitor.canaries.keys import InstallationKey
 from monitor.canaries.match import Match
 from monitor.canaries.mint import Minter
 from monitor.canaries.registry import MarkerRegistry
-from monitor.canaries.scan import Echo, Scan, echo, is_code, scan_answer
+from monitor.canaries.scan import Echo, Echoes, Scan, echo, is_code, scan_answer
 
 __all__ = [
     "LEAK_BITS",
     "Echo",
+    "Echoes",
     "InstallationKey",
     "MarkerRegistry",
     "Match",

@@ -7,7 +7,7 @@ what the request does not explain is held against the registry.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
@@ -19,6 +19,8 @@ from monitor.canaries.registry import POSITION_PAIRS, Entry, MarkerRegistry
 from monitor.canaries.value_scan import scan_values
 
 Window = tuple[Group | None, ...]
+# Two places of a marker and the groups that stand there.
+_PairKey = tuple[int, int, str, str]
 
 
 class Echo(StrEnum):
@@ -46,15 +48,28 @@ def is_code(text: str) -> bool:
 
 def echo(answer: str, nonce: str) -> Echo:
     """Say how ``nonce`` came back in ``answer``."""
-    wanted = tuple(nonce.split("-"))
-    best = Echo.ABSENT
-    for window in _windows(chains(answer)):
-        letters = tuple(group.letters if group else "" for group in window)
-        if letters == wanted:
+    return Echoes(answer).of(nonce)
+
+
+class Echoes:
+    """How markers came back in one answer. Its groups are found once, however many are asked."""
+
+    def __init__(self, answer: str) -> None:
+        self._markers = request_markers(chains(answer))
+        self._near: Mapping[_PairKey, Sequence[tuple[str, ...]]] | None = None
+
+    def of(self, nonce: str) -> Echo:
+        """Say how ``nonce`` came back."""
+        wanted = tuple(nonce.split("-"))
+        if wanted in self._markers:
             return Echo.OWN
-        if _is_near(letters, wanted):
-            best = Echo.NEAR_OWN
-    return best
+        if len(wanted) != GROUPS_PER_MARKER:
+            return Echo.ABSENT
+        if self._near is None:
+            self._near = _by_pairs(self._markers)
+        keys = [(i, j, wanted[i], wanted[j]) for i, j in POSITION_PAIRS]
+        near = any(_is_near(each, wanted) for key in keys for each in self._near.get(key, ()))
+        return Echo.NEAR_OWN if near else Echo.ABSENT
 
 
 def scan_answer(answer: str, request: str, registry: MarkerRegistry) -> Scan:
@@ -131,9 +146,9 @@ def _near_own(answer: list[list[Group]], request: list[list[Group]]) -> list[Gro
 
 def _by_pairs(
     markers: frozenset[tuple[str, ...]],
-) -> dict[tuple[int, int, str, str], list[tuple[str, ...]]]:
+) -> dict[_PairKey, list[tuple[str, ...]]]:
     """Index markers by every two of their groups: at most two edits leave two groups whole."""
-    index: dict[tuple[int, int, str, str], list[tuple[str, ...]]] = defaultdict(list)
+    index: dict[_PairKey, list[tuple[str, ...]]] = defaultdict(list)
     for marker in markers:
         for i, j in POSITION_PAIRS:
             index[i, j, marker[i], marker[j]].append(marker)

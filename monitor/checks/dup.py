@@ -24,12 +24,13 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from random import Random
 
-from monitor.canaries import Echo, echo
+from monitor.canaries import Echo, MarkerRegistry, echo
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
 from monitor.checks.fresh import stands_in_request
-from monitor.checks.ontopic import holds, readable
+from monitor.checks.ontopic import Said, readable
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, prompt_digest
 from monitor.model import SAID_CHARACTERS, Exchange, Expectation, Fact, Signal, Trial
@@ -69,12 +70,14 @@ class Telling:
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Flag an answer that another request of the trial, or an earlier trial's, got as well."""
-    text = plain(exchange)
-    if not text:
+    answers = _answers(trial, history.registry)
+    here = next(each for each in answers if each.exchange.index == exchange.index)
+    if not here.text:
         return [skipped(CODE, exchange, "nothing was answered")]
-    own = telling(exchange, history)
-    for other in trial.exchanges:
-        if _is_dup(exchange, other, text, history) and _is_to_blame(exchange, other):
+    own = here.telling
+    for there in answers:
+        other = there.exchange
+        if _is_dup(here, there) and _is_to_blame(here, there):
             words = f"word for word the answer of exchange {other.index}, which asked otherwise"
             return [_failed(exchange, other.tenant, "in_trial", words)]
     if own is None:
@@ -93,22 +96,53 @@ def _failed(exchange: Exchange, tenant: str, variant: str, words: str) -> Signal
 
 def telling(exchange: Exchange, history: History) -> Telling | None:
     """Return what to remember of an answer that must not repeat; ``None`` of an ordinary one."""
-    response, registry = exchange.response, history.registry
-    if response is None or not exchange.whole:
-        return None
-    text = plain(exchange)
-    answer = registry.hash_part(_ANSWER_HASH, text)
-    codes = [code for code in _codes(exchange) if registry.has_valid_tag(tuple(code.split("-")))]
-    if codes:
-        return Telling(answer, codes=tuple(codes))
-    expected = exchange.expectation
-    if expected.answer_bits >= LEAST_BITS and expected.answers:
-        said = readable(response)
-        if all(holds(said, fact) for fact in expected.answers):
-            return Telling(answer)
-    if not _is_long(exchange, text):
-        return None
-    return Telling(answer, task=registry.hash_part(_TASK_HASH, _task(expected)))
+    return _Answer(exchange, history.registry).telling
+
+
+class _Answer:
+    """What was answered. Each answer is compared with all of its trial, but folded once."""
+
+    def __init__(self, exchange: Exchange, registry: MarkerRegistry) -> None:
+        self.exchange = exchange
+        self._registry = registry
+
+    @cached_property
+    def text(self) -> str:
+        return plain(self.exchange)
+
+    @cached_property
+    def telling(self) -> Telling | None:
+        exchange, registry = self.exchange, self._registry
+        response, expected = exchange.response, exchange.expectation
+        if response is None or not exchange.whole:
+            return None
+        answer = registry.hash_part(_ANSWER_HASH, self.text)
+        codes = [c for c in _codes(exchange) if registry.has_valid_tag(tuple(c.split("-")))]
+        if codes:
+            return Telling(answer, codes=tuple(codes))
+        if expected.answer_bits >= LEAST_BITS and expected.answers:
+            said = Said(readable(response))
+            if all(said.holds(fact) for fact in expected.answers):
+                return Telling(answer)
+        if not _is_long(exchange, self.text):
+            return None
+        return Telling(answer, task=registry.hash_part(_TASK_HASH, _task(expected)))
+
+    @cached_property
+    def is_right(self) -> bool:
+        response, expected = self.exchange.response, self.exchange.expectation
+        if response is None or not (expected.answers or expected.nonce):
+            return False
+        text = readable(response)
+        said = Said(text)
+        echoed = expected.nonce is None or echo(text, expected.nonce) is Echo.OWN
+        return echoed and all(said.holds(fact) for fact in expected.answers)
+
+
+@lru_cache(maxsize=1)
+def _answers(trial: Trial, registry: MarkerRegistry) -> tuple[_Answer, ...]:
+    """Return the answers of the trial that is being judged, exchange after exchange."""
+    return tuple(_Answer(exchange, registry) for exchange in trial.exchanges)
 
 
 def plain(exchange: Exchange) -> str:
@@ -125,28 +159,21 @@ def _codes(exchange: Exchange) -> list[str]:
     return list(dict.fromkeys(_CODE.findall(answer[:COMPARED_CHARACTERS].casefold())))
 
 
-def _is_to_blame(exchange: Exchange, other: Exchange) -> bool:
+def _is_to_blame(here: _Answer, there: _Answer) -> bool:
     """Tell which of two exchanges to mark: one that is not answered rightly, else the later."""
-    here, there = _is_right(exchange), _is_right(other)
-    return exchange.index > other.index if here == there else there
+    if here.is_right != there.is_right:
+        return there.is_right
+    return here.exchange.index > there.exchange.index
 
 
-def _is_right(exchange: Exchange) -> bool:
-    response, expected = exchange.response, exchange.expectation
-    if response is None or not (expected.answers or expected.nonce):
-        return False
-    said = readable(response)
-    echoed = expected.nonce is None or echo(said, expected.nonce) is Echo.OWN
-    return echoed and all(holds(said, fact) for fact in expected.answers)
-
-
-def _is_dup(exchange: Exchange, other: Exchange, text: str, history: History) -> bool:
+def _is_dup(here: _Answer, there: _Answer) -> bool:
     """Tell whether both have one answer that at most one of them can have by right."""
-    if other.index == exchange.index or plain(other) != text:
+    exchange, other = here.exchange, there.exchange
+    if other.index == exchange.index or there.text != here.text:
         return False
     if exchange.request.text() == other.request.text():
         return False
-    for each in (telling(exchange, history), telling(other, history)):
+    for each in (here.telling, there.telling):
         if each is None:
             continue
         if each.task is not None:

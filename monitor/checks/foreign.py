@@ -2,40 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
 
-from monitor.canaries import LEAK_BITS, Match, PartialEvidence, accumulate, scan_answer
+from monitor.canaries import (
+    LEAK_BITS,
+    MarkerRegistry,
+    Match,
+    PartialEvidence,
+    accumulate,
+    scan_answer,
+)
 from monitor.checks.base import Check, Needs, Specimen, failed, passed
 from monitor.checks.specimen import Scene, an_exchange
-from monitor.history import History, owner_key, stratum_key
+from monitor.history import History, OwnerKey, owner_key, stratum_key
 from monitor.model import Exchange, Owner, Signal, Trial, ValueKind
 
 CODE = "FOREIGN"
 OTHER_TENANT = "other_tenant"
 SAME_TENANT = "same_tenant"
 PARTIAL = "partial"
+MOST_SIGNALS = 64
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Return one signal for each foreign marker or planted value, strongest evidence first.
 
     Parts too small to prove anything alone add up for one owner, over this answer, earlier
-    exchanges of the trial, and earlier trials of the same stratum.
+    exchanges of the trial, and earlier trials of the same stratum. Of more than ``MOST_SIGNALS``
+    the weakest are left out: an answer can hold thousands, and each is stored and remembered.
     """
-    matches = _matches(exchange, history)
+    matches = _matches(trial, history.registry)[exchange.index]
     signals = [_signal(match, trial, exchange, history) for match in matches]
     if any(signal.variant == PARTIAL for signal in signals):
-        signals = [_added_up(signal, trial, exchange, history) for signal in signals]
-    return signals or [passed(CODE, exchange, "no marker or planted value of anybody else")]
+        parts = _parts(trial, exchange, history)
+        signals = [_added_up(signal, trial, exchange, parts) for signal in signals]
+        signals.sort(key=lambda signal: -(signal.evidence_bits or 0.0))
+    if not signals:
+        return [passed(CODE, exchange, "no marker or planted value of anybody else")]
+    return signals[:MOST_SIGNALS]
 
 
-def _matches(exchange: Exchange, history: History) -> tuple[Match, ...]:
-    if exchange.response is None:
-        return ()
-    answer, request = exchange.response.said(), exchange.request.text()
-    return scan_answer(answer, request, history.registry).matches
+def _matches(trial: Trial, registry: MarkerRegistry) -> Mapping[int, tuple[Match, ...]]:
+    """Return what each answer of a trial holds, by the exchange's index."""
+    return _found(trial, registry, len(registry))
+
+
+@lru_cache(maxsize=1)
+def _found(
+    trial: Trial, registry: MarkerRegistry, _entries: int
+) -> Mapping[int, tuple[Match, ...]]:
+    """Search each answer once, although every later exchange of the trial adds its parts up."""
+    return {
+        each.index: scan_answer(each.response.said(), each.request.text(), registry).matches
+        if each.response is not None
+        else ()
+        for each in trial.exchanges
+    }
 
 
 def _signal(match: Match, trial: Trial, exchange: Exchange, history: History) -> Signal:
@@ -65,25 +91,38 @@ def _proven(owner: Owner, trial: Trial, exchange: Exchange) -> str:
     return SAME_TENANT if same else OTHER_TENANT
 
 
-def _added_up(signal: Signal, trial: Trial, exchange: Exchange, history: History) -> Signal:
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What was found of each owner, and in how many answers it was looked for."""
+
+    by_owner: Mapping[OwnerKey, Sequence[PartialEvidence]]
+    answers: int
+
+
+def _parts(trial: Trial, exchange: Exchange, history: History) -> _Parts:
+    """Return all parts of this answer, of earlier ones of the trial and of the stratum."""
+    by_owner: dict[OwnerKey, list[PartialEvidence]] = defaultdict(list)
+    place = (trial.probe, trial.stratum)
+    earlier = [seen for seen in history.earlier if (seen.probe, seen.stratum) == place]
+    for seen in earlier:
+        for key, part in seen.parts:
+            by_owner[key].append(part)
+    here = [e for e in trial.exchanges if e.index <= exchange.index and e.response is not None]
+    for each in here:
+        for match in _matches(trial, history.registry)[each.index]:
+            if match.owner is not None and match.marker_id is not None:
+                part = PartialEvidence(match.marker_id, match.places, match.net_bits)
+                by_owner[owner_key(match.owner)].append(part)
+    return _Parts(by_owner, len(earlier) + len(here))
+
+
+def _added_up(signal: Signal, trial: Trial, exchange: Exchange, found: _Parts) -> Signal:
     """Return the signal with what the owner's parts elsewhere add to it."""
     owner = signal.owner
     if signal.variant != PARTIAL or owner is None or _is_stale_own(owner, trial, exchange):
         return signal
-    earlier = [
-        seen
-        for seen in history.earlier
-        if (seen.probe, seen.stratum) == (trial.probe, trial.stratum)
-    ]
-    here = [e for e in trial.exchanges if e.index <= exchange.index and e.response is not None]
-    parts = [part for seen in earlier for key, part in seen.parts if key == owner_key(owner)]
-    parts += [
-        PartialEvidence(match.marker_id, match.places, match.net_bits)
-        for each in here
-        for match in _matches(each, history)
-        if match.owner == owner and match.marker_id is not None
-    ]
-    bits = accumulate(parts, len(earlier) + len(here))
+    parts = found.by_owner[owner_key(owner)]
+    bits = accumulate(parts, found.answers)
     if bits < LEAK_BITS:
         return signal
     return replace(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from random import Random
 
-from monitor.canaries import Echo, echo, is_code
+from monitor.canaries import Echo, Echoes, is_code
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
@@ -19,11 +20,12 @@ from monitor.model import (
     Signal,
     Trial,
 )
-from monitor.prompts import stands_in
+from monitor.prompts.text import contains, normalise
 
 CODE = "ONTOPIC"
 # Another member's answer proves a crossing only if it cannot well be a wrong answer of our own.
 DISJOINT_SPACE_BITS = 32.0
+_EMPHASIS = str.maketrans("_*`", "   ")
 _JSON = ("{", "[", '"')
 
 
@@ -32,12 +34,12 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     response = exchange.response
     if response is None or not exchange.expectation.answers:
         return [skipped(CODE, exchange, "no task was set")]
-    text = readable(response)
-    other = next((o for o in _others(trial, exchange) if _holds_all(text, o)), None)
+    said = Said(readable(response))
+    other = next((o for o in _others(trial, exchange) if _holds_all(said, o)), None)
     if other is not None:
         explanation = f"the answer is that of exchange {other.index} of the same trial"
         return [failed(CODE, exchange, "other_member", explanation)]
-    missing = [fact.name for fact in exchange.expectation.answers if not holds(text, fact)]
+    missing = [fact.name for fact in exchange.expectation.answers if not said.holds(fact)]
     if missing:
         return [failed(CODE, exchange, "wrong", f"not found: {', '.join(missing)}")]
     return [passed(CODE, exchange, "the task was answered rightly")]
@@ -85,20 +87,46 @@ def _others(trial: Trial, exchange: Exchange) -> list[Exchange]:
     ]
 
 
-def _holds_all(text: str, other: Exchange) -> bool:
-    return all(holds(text, fact) for fact in other.expectation.answers)
+def _holds_all(said: Said, other: Exchange) -> bool:
+    return all(said.holds(fact) for fact in other.expectation.answers)
 
 
 def holds(text: str, fact: Fact) -> bool:
-    """True if one of the fact's strings stands in ``text`` on its own, however it is written.
+    """True if one of the fact's strings stands in ``text`` on its own, however it is written."""
+    return Said(text).holds(fact)
 
-    Codes are looked for as codes are, so a copy error, other hyphens or a line break between
-    groups do not hide one.
+
+class Said:
+    """A text in which facts are looked for. It is folded once, however many they are.
+
+    A burst asks of each answer whether it is one of dozens.
     """
-    return any(
-        echo(text, wanted) is not Echo.ABSENT if is_code(wanted) else stands_in(text, wanted)
-        for wanted in fact.any_of
-    )
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _plain(self) -> str:
+        # As ``stands_in`` reads a text, once for all facts.
+        spaced = self._text.replace("\\n", "\n").translate(_EMPHASIS)
+        return normalise(spaced)
+
+    @cached_property
+    def _codes(self) -> Echoes:
+        return Echoes(self._text)
+
+    def holds(self, fact: Fact) -> bool:
+        """True if one of the fact's strings stands here on its own, however it is written.
+
+        Codes are looked for as codes are, so a copy error, other hyphens or a line break between
+        groups do not hide one.
+        """
+        return any(
+            self._codes.of(wanted) is not Echo.ABSENT
+            if is_code(wanted)
+            else contains(self._plain, normalise(wanted))
+            for wanted in fact.any_of
+        )
 
 
 def _specimens(rng: Random) -> Sequence[Specimen]:

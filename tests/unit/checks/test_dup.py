@@ -197,3 +197,17 @@ def test_texts_that_differ_in_letters_are_never_the_same(one: str, other: str) -
     first, second = an_exchange("a?", one), an_exchange("b?", other, index=1)
     if dup.plain(first) != dup.plain(second):
         assert variants(first, second) == {}
+
+
+def test_each_answer_of_a_burst_is_folded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each is compared with all others: folding both every time blocked the loop for minutes.
+    folded: list[int] = []
+    plain = dup.plain
+
+    def counted(exchange: Exchange) -> str:
+        folded.append(exchange.index)
+        return plain(exchange)
+
+    monkeypatch.setattr(dup, "plain", counted)
+    variants(*(coded(index) for index in range(12)))
+    assert sorted(folded) == list(range(12))

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from monitor.canaries import PartialEvidence
-from monitor.checks.foreign import CHECK
+from monitor.canaries import MarkerRegistry, PartialEvidence, Scan, scan_answer
+from monitor.checks import foreign, judge_trial
+from monitor.checks.foreign import CHECK, MOST_SIGNALS
 from monitor.history import Observation, observe, owner_key
 from monitor.model import Exchange, Signal, Status, ValueKind, VerdictClass
 from monitor.store import redact
@@ -145,3 +146,42 @@ def test_a_value_in_a_tool_call_or_an_error_page_is_found() -> None:
     email = bench.mint("tenant-a", trial="trial-0", kind=ValueKind.EMAIL)
     page = an_exchange("hello", "hi", response={"other_text": f'{{"trace": "{email}"}}'})
     assert [s.variant for s in signals(bench, page)] == ["other_tenant"]
+
+
+def test_of_very_many_values_the_strongest_are_told() -> None:
+    bench = Bench()
+    phones = [
+        bench.mint("tenant-a", n, "trial-0", kind=ValueKind.PHONE) for n in range(MOST_SIGNALS + 9)
+    ]
+    card = bench.mint("tenant-a", 99, "trial-0", kind=ValueKind.CARD)
+    told = signals(bench, an_exchange("hello", "; ".join([*phones, card])))
+    assert len(told) == MOST_SIGNALS
+    assert (told[0].variant, told[0].owner and told[0].owner.exchange) == ("other_tenant", 99)
+    assert {signal.variant for signal in told[1:]} == {"partial"}
+
+
+def test_each_answer_of_a_trial_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A part in each of them adds up with those of all before.
+    bench = Bench()
+    phones = [bench.mint("tenant-a", n, "trial-0", kind=ValueKind.PHONE) for n in range(12)]
+    exchanges = [an_exchange("hello", phone, index=n) for n, phone in enumerate(phones)]
+    searched: list[str] = []
+
+    def counted(answer: str, request: str, registry: MarkerRegistry) -> Scan:
+        searched.append(answer.partition("\n")[0])
+        return scan_answer(answer, request, registry)
+
+    monkeypatch.setattr(foreign, "scan_answer", counted)
+    found = judge_trial(a_trial(*exchanges), bench.history, [CHECK])
+    assert {signal.variant for signal in found} == {"partial"}
+    assert sorted(searched) == sorted(phones)
+
+
+def test_what_was_registered_since_the_last_search_is_found() -> None:
+    bench, other = Bench(), Bench()
+    card = other.mint("tenant-a", trial="trial-0", kind=ValueKind.CARD)
+    exchange = an_exchange("hello", card)
+    assert [s.status for s in signals(bench, exchange)] == [Status.PASS]
+    [marker] = other.registry.take_unsaved()
+    bench.registry.restore(other.registry.entry(marker.id))
+    assert [s.variant for s in signals(bench, exchange)] == ["other_tenant"]

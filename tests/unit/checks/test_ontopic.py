@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.checks import ontopic
 from monitor.model import Exchange, Fact, Outcome, Part, ToolCall, VerdictClass
-from tests.builders import Bench, an_exchange, failures
+from monitor.prompts.text import normalise
+from tests.builders import Bench, a_trial, an_exchange, failures
 
 # Codes of no registry, drawn from a space of 2**33: only ONTOPIC can see them.
 OWN, OTHER = "7731904412", "5520917763"
@@ -108,3 +110,20 @@ def test_any_arguments_are_read_and_cross_nothing(arguments: str) -> None:
     call = ToolCall(name="x", arguments=arguments)
     five = member(5, OWN, tool_calls=(call,), text=OWN)
     assert CROSSED not in failures(Bench().judge(five, member(7, OTHER, text=OTHER)))
+
+
+def test_an_answer_is_folded_once_however_many_others_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "It is none of them."
+    folded: list[str] = []
+
+    def counted(said: str) -> str:
+        folded.append(said)
+        return normalise(said)
+
+    monkeypatch.setattr(ontopic, "normalise", counted)
+    members = [member(index, f"77319{index:05}", text=text) for index in range(12)]
+    [signal] = ontopic.judge(a_trial(*members), members[0], Bench().history)
+    assert signal.variant == "wrong"
+    assert folded.count(text) == 1
