@@ -21,6 +21,8 @@ LONGEST_PERIOD = 500
 WORDS = 8
 CHARACTERS = 16
 _UNSPACED = frozenset({"CJK", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
+# Words, or the characters of a text without spaces between them; so is an n-gram of either.
+_Words = tuple[str, ...] | str
 # Each anchor looks for the next place of its few characters; a loop of the least length holds at
 # least one anchor within its first half.
 _ANCHOR = 8
@@ -121,10 +123,10 @@ def repeated(text: str, given: Iterable[str] = ()) -> Repeated:
     unspaced = _is_unspaced(text)
     words = _words(text, unspaced=unspaced)
     size = CHARACTERS if unspaced else WORDS
-    grams = _grams(words, size)
+    grams = list(_grams(words, size))
     counts = Counter(grams)
     again = {gram for gram, count in counts.items() if count > 1}
-    quoted: set[tuple[str, ...]] = set()
+    quoted: set[_Words] = set()
     for other in given if again else ():
         quoted |= again.intersection(_grams(_words(other, unspaced=unspaced), size))
     often = {gram for gram in again if counts[gram] > 2}  # noqa: PLR2004 - three times
@@ -138,7 +140,7 @@ def _share(marks: bytearray, without: bytearray) -> float:
     return sum(a > b for a, b in zip(marks, without, strict=True)) / max(1, len(marks))
 
 
-def _covered(grams: list[tuple[str, ...]], wanted: set[tuple[str, ...]], words: int) -> bytearray:
+def _covered(grams: list[_Words], wanted: set[_Words], words: int) -> bytearray:
     """Mark the words that stand in one of the wanted n-grams."""
     marks = bytearray(words)
     for place, gram in enumerate(grams):
@@ -152,9 +154,10 @@ def _is_unspaced(text: str) -> bool:
     return sum(name in _UNSPACED for name in letters) * 2 > len(letters)
 
 
-def _words(text: str, *, unspaced: bool) -> list[str]:
-    return list("".join(text.split())) if unspaced else text.casefold().split()
+def _words(text: str, *, unspaced: bool) -> _Words:
+    return "".join(text.split()) if unspaced else tuple(text.casefold().split())
 
 
-def _grams(words: list[str], size: int) -> list[tuple[str, ...]]:
-    return list(zip(*(words[start:] for start in range(size)), strict=False))
+def _grams(words: _Words, size: int) -> Iterator[_Words]:
+    """Yield the n-grams one by one: what was given may be a prompt of a million tokens."""
+    return (words[start : start + size] for start in range(len(words) - size + 1))

@@ -18,6 +18,7 @@ from monitor.writing.scripts import script
 
 MOST_CHARACTERS = 200
 LEAST_LETTERS = 2
+MOST_SHAPES = 20_000
 
 # Scripts in which a word has no border one could see, and Hangul, whose particles are glued on.
 _UNSPACED = frozenset({"CJK", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
@@ -32,10 +33,16 @@ _PARTING = re.compile("w[wm]*|cm*|m|s")
 
 
 class _Shapes(dict[int, str]):
-    """What kind of piece a character belongs to, learnt as characters come."""
+    """What kind of piece a character belongs to, learnt as characters come.
+
+    It stops learning when it knows many more than any language has, for hostile text can bring
+    every character there is.
+    """
 
     def __missing__(self, code: int) -> str:
-        self[code] = shape = _shape(chr(code))
+        shape = _shape(chr(code))
+        if len(self) < MOST_SHAPES:
+            self[code] = shape
         return shape
 
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,3 +77,23 @@ def test_scripts_without_spaces_are_counted_by_characters() -> None:
 @given(words=WORDS)
 def test_nothing_is_said_again_in_a_few_words(words: list[str]) -> None:
     assert repeated(" ".join(words)).twice == 0
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "words that are said again, one by one, and then go on ",
+        "好的是的对的不是这样的话说了又说了吗",
+    ],
+)
+def test_what_was_given_is_read_piece_by_piece(unit: str) -> None:
+    # A prompt of a million tokens as a list of n-grams took 800 MB.
+    given_text = "".join(f"{n} " if unit.isascii() else chr(0x4E00 + n) for n in range(20_000))
+    answer = unit * 4
+    tracemalloc.start()
+    found = repeated(answer, [given_text])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.twice > 0.9
+    assert repeated(answer, [given_text + answer]).twice == 0.0
+    assert peak < 120 * 20_000

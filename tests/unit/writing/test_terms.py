@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.writing import terms as terms_of
 from monitor.writing.terms import TermIndex, letters
 
 
@@ -125,3 +126,13 @@ def test_a_term_on_its_own_is_always_found(word: str, before: str) -> None:
 
 def test_letters_and_digits_are_counted() -> None:
     assert letters("C++ 🔥 蓝4") == 3
+
+
+def test_hostile_text_does_not_make_it_learn_every_character(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(terms_of, "MOST_SHAPES", 100)
+    index = TermIndex(["蓝鸟计划"])
+    every = "".join(map(chr, range(0x4E00, 0x9FFF, 7)))
+    assert [each.term for each in index.find(f"{every}。蓝鸟计划")] == [0]
+    assert len(index._shapes) == 100
