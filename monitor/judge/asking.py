@@ -35,6 +35,7 @@ BUDGET = "ordinary"
 # Generous: English packs four bytes or more into a token, Chinese three.
 _BYTES_PER_TOKEN = 3
 _TEMPLATE_TOKENS = 24
+_RESTS = "the judge failed a short while ago"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +53,14 @@ class JudgeTarget:
 class Word:
     """What a judge said, or why it said nothing.
 
-    It is ``down`` if it gave no answer at all, ``unpaid`` if its budget cannot pay for one.
+    It is ``down`` if it gave no answer at all, and was ``unasked`` if its budget cannot pay for
+    one, or if it failed while this question waited.
     """
 
     said: Said
     why: str = ""
     down: bool = False
-    unpaid: bool = False
+    unasked: bool = False
 
     @property
     def shown(self) -> str:
@@ -114,7 +116,7 @@ class Judge:
         mistrust = self.agreement().mistrust
         if mistrust:
             return _skipped(f"the judge is not trusted yet: {mistrust}; {word.shown}")
-        if word.unpaid:
+        if word.unasked:
             return _skipped(word.why)
         if word.said is Said.BROKEN:
             return Measurement(broken={CODE: word.why})
@@ -132,7 +134,7 @@ class Judge:
             if self._resting():
                 break
             word = await self._ask(item.question, item.reference, item.answer)
-            if word.unpaid:
+            if word.unasked:
                 break
             self._record.note(item, word.said)
             self._on_item(item, word.said)
@@ -155,7 +157,7 @@ class Judge:
             return "the golden prompt has no reference answer"
         if self._rng.random() >= self._share:
             return "not drawn"
-        return "the judge failed a short while ago" if self._resting() else ""
+        return _RESTS if self._resting() else ""
 
     def _resting(self) -> bool:
         return self._clock.monotonic() < self._rests_until
@@ -171,13 +173,16 @@ class Judge:
         )
         price = sum(_price(each) for each in asked)
         async with self._turn:
+            # Whoever waited for a judge that then failed must not wait for it once more.
+            if self._resting():
+                return Word(said=Said.BROKEN, why=_RESTS, unasked=True)
             # Off the loop: a reservation may wait for the disk.
             reservation = await asyncio.to_thread(
                 self._budget.reserve, self._target.name, BUDGET, price
             )
             if reservation is None:
                 why = "what is left of the judge's budget of the day cannot pay it"
-                return Word(said=Said.BROKEN, why=why, unpaid=True)
+                return Word(said=Said.BROKEN, why=why, unasked=True)
             spent = price
             try:
                 word, spent = await self._both(asked)

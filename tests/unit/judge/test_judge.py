@@ -272,3 +272,18 @@ def test_items_end_with_an_outage_or_an_empty_budget(tmp_path: Path) -> None:
     tried = asyncio.run(poor.judge.try_items(50))
     assert 0 < tried < 10
     assert poor.spent() <= 3000
+
+
+def test_who_waited_for_a_judge_that_failed_does_not_wait_for_it_once_more(tmp_path: Path) -> None:
+    at = At(tmp_path, lambda request: failed(DOWN))
+    exchange = an_exchange(GOLDEN.prompt, "Paris", golden=GOLDEN.name)
+    trial = a_trial(exchange, probe="golden")
+
+    async def four_targets() -> list[Measurement]:
+        asked = (at.judge.opinion(trial, exchange, GOLDEN) for _ in range(4))
+        return list(await asyncio.gather(*asked))
+
+    first, *others = asyncio.run(four_targets())
+    assert first.broken == {CODE: "the judge failed (http_status 503)"}
+    assert others == [Measurement(skipped={CODE: "the judge failed a short while ago"})] * 3
+    assert len(at.engine.asked) == 1
