@@ -64,8 +64,8 @@ def declines(answer: str, given: str = "") -> bool:
 
     ``given`` is what the model had to read, and the right answers: a phrase that stands there may
     well be repeated. False alarms: an answer that declines one thing and gives another counts as
-    declining. On 6,000 paragraphs of documentation none was taken for a refusal (the bench of
-    checks counts again).
+    declining. The bench of checks took none of 2,227 answers, pieces of documentation and of code
+    for a refusal.
     """
     said = _plain(answer.strip()[:LOOKED_AT_CHARACTERS])
     found = [phrase for phrase in _PLAIN if phrase in said]

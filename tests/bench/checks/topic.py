@@ -40,7 +40,7 @@ RECORDED = 50
 # Where prompts are pooled: what a short calibration records of each, and how often it is drawn anew
 # (one draw may be lucky or not; the promise is about their mean).
 RECORDED_FEW = 10
-DRAWS = 20
+DRAWS = 10
 HEALTHY = 30
 FAULTY = 20
 
