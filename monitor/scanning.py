@@ -7,6 +7,7 @@ should hold.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,7 +107,9 @@ class Scanner:
         trial = self._trial(reported, target, source)
         history = History(registry=self._registry, settings=target.judging)
         checks = [check for check in CHECKS if check.needs is Needs.SOME_TEXT]
-        signals = judge_trial(trial, history, [c for c in checks if not c.measured])
+        # Off the loop: what is reported may be a hundred times as long as an answer of a trial.
+        cheap = [check for check in checks if not check.measured]
+        signals = await asyncio.to_thread(judge_trial, trial, history, cheap)
         measured = await measure(trial, signals, history, self._scorer)
         history = replace(history, measured=measured)
         signals += judge_trial(trial, history, [c for c in checks if c.measured])

@@ -51,7 +51,8 @@ def _matches(trial: Trial, registry: MarkerRegistry) -> Mapping[int, tuple[Match
     return _found(trial, registry, len(registry))
 
 
-@lru_cache(maxsize=1)
+# One that is scheduled and one that is reported may be judged side by side.
+@lru_cache(maxsize=2)
 def _found(
     trial: Trial, registry: MarkerRegistry, _entries: int
 ) -> Mapping[int, tuple[Match, ...]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.checks import CHECKS
+from monitor import scanning
+from monitor.checks import CHECKS, judge_trial
 from monitor.findings import Findings
 from monitor.history import JudgeSettings
 from monitor.model import Outcome, VerdictClass
@@ -200,3 +202,33 @@ def test_any_answer_is_scanned_and_never_quoted(text) -> None:
 def test_the_checks_of_presence_are_the_ones_that_scan() -> None:
     scanned = {check.code for check in CHECKS if check.needs.value == "some_text"}
     assert scanned >= {"FOREIGN", "SPECIAL", "CHARSET", "REPEAT"}
+
+
+def test_the_daemons_loop_is_free_while_checks_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Twenty million characters take a minute, and the daemon gives a sign of life every second.
+    asked = asyncio.run(_is_loop_free(monkeypatch))
+    assert asked == ["checks began", "loop ran", "checks ended"]
+
+
+async def _is_loop_free(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    said: list[str] = []
+    loop, began, ran = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def judged(trial, history, checks):
+        if any(check.measured for check in checks):
+            return judge_trial(trial, history, checks)
+        said.append("checks began")
+        loop.call_soon_threadsafe(began.set)
+        ran.wait(timeout=10)
+        said.append("checks ended")
+        return judge_trial(trial, history, checks)
+
+    async def look() -> None:
+        await began.wait()
+        said.append("loop ran")
+        ran.set()
+
+    monkeypatch.setattr(scanning, "judge_trial", judged)
+    target = ScannedTarget(name="glm", model="glm-5.3")
+    await asyncio.gather(Desk().scanner.scan(Reported(answer="Hello."), target, "me"), look())
+    return said
