@@ -6,9 +6,14 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-# A model answers inside URLs and JSON strings too, and those stand in other JSON strings.
-_ESCAPE = re.compile(r"\\{1,4}(?:u[0-9a-fA-F]{4}|[nrt/\"])|%[0-9a-fA-F]{2}")
-_NAMED = {"n": "\n", "r": "\r", "t": "\t", "/": "/", '"': '"'}
+# A model answers inside URLs and JSON strings too, and those stand in other JSON strings; in
+# Markdown, where punctuation may be escaped, and in HTML, where addresses hide as references.
+_ESCAPE = re.compile(
+    r"\\{1,4}(?:u[0-9a-fA-F]{4}|[nrt/\"]|[.@_*()-])|%[0-9a-fA-F]{2}"
+    r"|&#(?:[xX][0-9a-fA-F]{1,6}|[0-9]{1,7});"
+)
+_NAMED = {"n": "\n", "r": "\r", "t": "\t"}
+_LAST_CHARACTER = 0x10FFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +36,10 @@ class Folded:
 def fold(text: str) -> Folded:
     """Return the text in NFKC and lower case, digits as ASCII, without invisible characters.
 
-    JSON escapes, of JSON within JSON too, and URL escapes are undone. Takes time in proportion to
-    the text.
+    Escapes of JSON (of JSON within JSON too), URLs, Markdown and HTML are undone. Takes time in
+    proportion to the text.
     """
-    if "\\" not in text and "%" not in text and text.isascii():
+    if text.isascii() and not any(sign in text for sign in ("\\", "%", "&#")):
         return Folded(text.lower())
     folded: list[str] = []
     origins: list[tuple[int, int]] = []
@@ -61,8 +66,14 @@ def _characters(text: str) -> list[tuple[int, int, str]]:
 
 
 def _unescaped(escape: str) -> str:
-    code = escape.lstrip("\\%")
-    return _NAMED[code] if code in _NAMED else chr(int(code.removeprefix("u"), 16))
+    if escape.startswith("&#"):
+        digits = escape[2:-1]
+        code = int(digits[1:], 16) if digits[0] in "xX" else int(digits)
+        return chr(code) if code <= _LAST_CHARACTER else "\ufffd"
+    code_or_sign = escape.lstrip("\\%")
+    if len(code_or_sign) == 1:
+        return _NAMED.get(code_or_sign, code_or_sign)
+    return chr(int(code_or_sign.removeprefix("u"), 16))
 
 
 def _plain(character: str) -> str:

@@ -18,6 +18,8 @@ from monitor.canaries.folding import fold
         ("04\u200b81", "0481"),
         ('a\\u0040b\\nc\\/d\\"e', 'a@b\nc/d"e'),
         ("a%40b", "a@b"),
+        (r"a\.b\_1\@c \\. \(1\)", "a.b_1@c . (1)"),
+        ("a&#64;b&#x2E;c &#9999999; &#x;", "a@b.c \ufffd &#x;"),
         ("ﬁ", "fi"),
         ("\ud800\\ud800", "\ud800\ud800"),
         ("100 % \\x", "100 % \\x"),

@@ -78,7 +78,7 @@ def test_a_number_is_read_through_whatever_stands_between_its_digits(
 
 
 @pytest.mark.parametrize("kind", ValueKind)
-def test_a_value_is_found_whatever_its_case_and_in_json_and_urls(kind: ValueKind) -> None:
+def test_a_value_is_found_whatever_its_case_and_escapes(kind: ValueKind) -> None:
     value = VALUES[kind][3]
     wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in value.text)
     for text in (
@@ -89,6 +89,8 @@ def test_a_value_is_found_whatever_its_case_and_in_json_and_urls(kind: ValueKind
         json.dumps({"value": value.text}),
         json.dumps(json.dumps(wide)),
         quote(value.text),
+        value.text.replace(".", r"\.").replace("@", r"\@"),
+        "".join(f"&#{ord(character)};" for character in value.text),
         "\u200b".join(value.text),
         "\u00ad".join(value.text),
     ):
