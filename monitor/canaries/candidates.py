@@ -47,7 +47,7 @@ class Candidate(NamedTuple):
 def candidates(text: str) -> Iterator[Candidate]:
     """Yield what has the shape of a planted value, with its place in ``text``.
 
-    Takes time in proportion to the text; of each shape at most ``MOST_PLACES`` are found.
+    Takes time in proportion to the text; of each shape of digits at most ``MOST_PLACES`` are found.
     """
     folded = fold(text)
     yield from _names(folded)

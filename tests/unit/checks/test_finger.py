@@ -276,3 +276,9 @@ def test_a_border_answer_is_never_bad() -> None:
     verdict = BENCH.judge(one, history=past)
     assert ("FINGER", "unseen_first_token") in failures(verdict)
     assert verdict.verdict_class is VerdictClass.SUSPECT
+
+
+def test_the_rate_of_false_alarms_is_the_one_that_is_stated() -> None:
+    # So many alike, and then another, at the worst share of others.
+    rates = [(1 - share / 1000) ** SETTLED * share / 1000 for share in range(1, 1000)]
+    assert f"at most {max(rates) + 0.0005:.1%}".replace("%", " %") in (finger.__doc__ or "")
