@@ -18,8 +18,8 @@ quantisation, another replica, a changed template all look alike here.
 
 False alarms: where a share p of a prompt's answers differs from the others, n alike and then
 another come with (1-p)^n p: about p where it is small, and at most 4.4 % of answers, for n = 8 and
-p = 1/9 (``tests/bench/checks/finger.py``). Of answers to prompts that seem settled it is p. They are
-for streams of 0 and 1, with a detector behind them.
+p = 1/9 (``tests/bench/checks/finger.py``). Of answers to prompts that seem settled it is p. They
+are for streams of 0 and 1, with a detector behind them.
 """
 
 from __future__ import annotations
