@@ -48,7 +48,8 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
 
 def _fault(response: Response, tokens: int, most: int) -> tuple[str, str] | None:
     characters = len(response.written().strip())
-    if characters > SLACK_TOKENS * MOST_CHARACTERS_PER_TOKEN and tokens == 0:
+    # The first token may go uncounted, no more.
+    if characters > MOST_CHARACTERS_PER_TOKEN and tokens == 0:
         return "zero_with_text", f"0 output tokens reported for {characters} characters"
     if tokens * MOST_CHARACTERS_PER_TOKEN + 200 < characters:
         return "too_few", f"{tokens} output tokens reported for {characters} characters"

@@ -32,6 +32,19 @@ def test_the_total_is_at_least_its_parts(total: int | None, more: dict, *, off: 
 
 
 @pytest.mark.parametrize(
+    ("answer", "off"),
+    [
+        ("mutoz-voguf-sidid-fivot\nThe door of the house is locked.", True),
+        ("mutoz-voguf-sidid-fivot", False),
+    ],
+    ids=["two lines", "a code"],
+)
+def test_no_text_of_two_lines_takes_no_token(answer: str, *, off: bool) -> None:
+    verdict = Bench().judge(an_exchange("What is it?", answer, usage={"output_tokens": 0}))
+    assert (("USAGE_OUT", "zero_with_text") in failures(verdict)) is off
+
+
+@pytest.mark.parametrize(
     ("tokens", "pieces", "off"),
     [(60, 150, True), (150, 150, False), (60, 60, False), (60, None, False), (160, 700, False)],
     ids=["too few", "one each", "several a piece", "whole", "cut by letters"],
