@@ -33,8 +33,13 @@ from monitor.verdicts import consequence
 # Probes whose exchanges all ask about as much of a model, so that their errors may be pooled.
 TREND_PROBES = frozenset({"golden", "canary"})
 # What may fail a lane that no calibration speaks of. First tokens never seen in 100 samples: 0 to
-# 1.2 % a day over 15 clean days of a recorded endpoint; facts move as rarely at temperature 0.
+# 1.2 % a day over 15 clean days of a recorded endpoint.
 UNCALIBRATED_Y0 = 0.05
+# Of facts only prompts that seem settled are scored, and one whose facts vary by themselves seems
+# so by luck: of its scores as many are 1 as vary. Simulated, 60 prompts once a day for 90 days: held
+# to 5 %, every target whose facts vary in 10 % alarms; held to 25 %, none does that varies in up to
+# 30 %, and a move of everything is told after 10 answers instead of 5.
+UNCALIBRATED_FACTS_Y0 = 0.25
 # Above the upper bound of what a healthy target did: a service's days differ (GPT-4o by 1.5 points,
 # arXiv 2602.15889), and a detector held to the bound itself would call that a move.
 MARGIN = 0.02
@@ -176,8 +181,8 @@ def y0_of(
     if healthy is not None:
         largest = max(room, upper_bound(*healthy) + margin)
     else:
-        own = lane in (Lane.FIRST_TOKEN, Lane.FACTS)
-        largest = max(room, UNCALIBRATED_Y0 if own else tolerance)
+        own = {Lane.FIRST_TOKEN: UNCALIBRATED_Y0, Lane.FACTS: UNCALIBRATED_FACTS_Y0}
+        largest = max(room, own.get(lane, tolerance))
     return largest if largest <= LARGEST_Y0 else None
 
 
