@@ -36,9 +36,9 @@ TREND_PROBES = frozenset({"golden", "canary"})
 # 1.2 % a day over 15 clean days of a recorded endpoint.
 UNCALIBRATED_Y0 = 0.05
 # Of facts only prompts that seem settled are scored, and one whose facts vary by themselves seems
-# so by luck: of its scores as many are 1 as vary. Simulated, 60 prompts once a day for 90 days: held
-# to 5 %, every target whose facts vary in 10 % alarms; held to 25 %, none does that varies in up to
-# 30 %, and a move of everything is told after 10 answers instead of 5.
+# so by luck: of its scores as many are 1 as vary. Simulated, 60 prompts once a day for 90 days:
+# held to 5 %, every target whose facts vary in 10 % alarms; held to 25 %, none does that varies in
+# up to 30 %, and a move of everything is told after 10 answers instead of 5.
 UNCALIBRATED_FACTS_Y0 = 0.25
 # Above the upper bound of what a healthy target did: a service's days differ (GPT-4o by 1.5 points,
 # arXiv 2602.15889), and a detector held to the bound itself would call that a move.
