@@ -20,6 +20,8 @@ from monitor.verdicts import consequence
 
 # Fewer letters do not tell a language.
 LANGUAGE_LETTERS = 100
+# A cosine below this is no answer to the question: right ones have more than 0.5 in the bench.
+UNLIKE = 0.3
 # These can call an answer WRONG and nothing worse.
 _ONLY_WRONG = ("TOPIC", "LANGUAGE")
 
@@ -74,10 +76,19 @@ async def _opinion(
     before: Measurement,
     second: SecondOpinion,
 ) -> Measurement:
-    """Ask for an opinion, but pass on no answer in which anything looks odd."""
+    """Ask for an opinion, but pass on no answer in which anything looks odd, or was not told.
+
+    What is odd may be somebody else's text, and the judge is somebody else's server.
+    """
     golden = history.golden.get(exchange.expectation.golden or "")
-    failed = {s.exchange for s in signals if s.status is Status.FAIL}
-    odd = exchange.index in failed or any(each.strong for each in before.entities or ())
+    untold = {s.exchange for s in signals if s.status in (Status.FAIL, Status.ERROR)}
+    unlike = before.similarity is not None and before.similarity < UNLIKE
+    odd = (
+        exchange.index in untold
+        or unlike
+        or bool(before.broken)
+        or any(each.strong for each in before.entities or ())
+    )
     why = _spared(exchange, golden, bad=False) or ("the answer looks odd already" if odd else "")
     if why or golden is None:
         return Measurement(skipped={"JUDGE": why})

@@ -64,6 +64,21 @@ class FindsNames:
         """Nothing runs."""
 
 
+class Reads:
+    """An instrument that reads the same off each answer."""
+
+    codes = frozenset({"ENTITY", "TOPIC"})
+
+    def __init__(self, reading: Measurement) -> None:
+        self.reading = reading
+
+    async def measure(self, asked: list[Asked]) -> list[Measurement]:
+        return [self.reading for _ in asked]
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
 def measured(
     exchange: Exchange, *signals: Signal, scorer: Any = None
 ) -> tuple[Measurement, Opinionated]:
@@ -92,6 +107,24 @@ def test_a_golden_answer_is_asked_about_after_everything_else() -> None:
             "the answer looks odd already",
         ),
         (an_exchange(golden=GOLDEN.name), [], FindsNames(), "the answer looks odd already"),
+        (
+            an_exchange(golden=GOLDEN.name),
+            [a_signal("FOREIGN", Status.ERROR)],
+            None,
+            "the answer looks odd already",
+        ),
+        (
+            an_exchange(golden=GOLDEN.name),
+            [],
+            Reads(Measurement(broken={"ENTITY": "OSError"})),
+            "the answer looks odd already",
+        ),
+        (
+            an_exchange(golden=GOLDEN.name),
+            [],
+            Reads(Measurement(similarity=0.1)),
+            "the answer looks odd already",
+        ),
     ],
 )
 def test_nothing_odd_or_unknown_is_passed_on(
