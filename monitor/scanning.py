@@ -44,8 +44,10 @@ SOURCE = "scan"
 # a line take, however they are spaced.
 OVERLAP_CHARACTERS = 2_000
 MOST_CHARACTERS = 20_000_000
-# What these checks object to may have been asked for: only the prompt could tell.
+# What these checks object to may have been asked for: only the prompt could tell. A tenant's own
+# marker may be that of the very prompt this answers.
 _BY_THE_PROMPT = {
+    "FOREIGN": {"same_tenant"},
     "CHARSET": {"many_scripts", "mixed_words", "script_share", "entropy", "salad", "odd"},
     "SPECIAL": None,
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from monitor.errors import UsageError
+from monitor.prompts.strict_json import once_each
 from monitor.scanning import MOST_CHARACTERS, Reported
 
 MOST_BYTES = 4 * MOST_CHARACTERS
@@ -55,8 +56,11 @@ def _decoded(stream: BinaryIO, what: str) -> str:
     return text
 
 
-def read_lines(stream: BinaryIO) -> Iterator[Line]:
-    """Yield the answers of JSON lines; a line that is none is said, and the next is read."""
+def read_lines(stream: BinaryIO, tenants: Container[str]) -> Iterator[Line]:
+    """Yield the answers of JSON lines; a line that is none is said, and the next is read.
+
+    A tenant that is none of ``tenants`` is no answer either: each marker would be another's.
+    """
     number = 0
     while raw := stream.readline(MOST_BYTES + 1):
         number += 1
@@ -64,7 +68,7 @@ def read_lines(stream: BinaryIO) -> Iterator[Line]:
             _skip_line(stream, raw)
             yield BadLine(number=number, why=f"longer than {MOST_BYTES} bytes")
         elif raw.strip():
-            yield _line(number, raw)
+            yield _line(number, raw, tenants)
 
 
 def _skip_line(stream: BinaryIO, raw: bytes) -> None:
@@ -72,13 +76,15 @@ def _skip_line(stream: BinaryIO, raw: bytes) -> None:
         raw = stream.readline(MOST_BYTES)
 
 
-def _line(number: int, raw: bytes) -> Line:
+def _line(number: int, raw: bytes, tenants: Container[str]) -> Line:
     try:
-        said = json.loads(raw)
+        said = json.loads(raw, object_pairs_hook=once_each)
     except (ValueError, RecursionError):
-        return BadLine(number=number, why="is no JSON (one object a line)")
+        return BadLine(number=number, why="is no JSON (one object a line, each key once)")
     if why := _wrong_with(said):
         return BadLine(number=number, why=why)
+    if said.get("tenant") and said["tenant"] not in tenants:
+        return BadLine(number=number, why="its tenant is none of the target's")
     # Half a character, as JSON can hold it, can be sent to nobody.
     values = {key: _whole(value) for key, value in said.items() if value is not None}
     name = values.get("name", f"line {number}")[:_NAME_CHARACTERS]

@@ -74,7 +74,7 @@ def scan(
         if kind is Format.TEXT:
             lines: Iterator[Line] = iter([read_text(stream, prompt, tenant)])
         else:
-            lines = read_lines(stream)
+            lines = read_lines(stream, _tenants(settings, named))
         tally = asyncio.run(_scan(desk, lines, named, source, out))
     raise typer.Exit(tally)
 
@@ -82,7 +82,7 @@ def scan(
 async def _scan(
     desk: ScanDesk, lines: Iterator[Line], target: str, source: str, out: TextIO | None
 ) -> int:
-    bad = unsure = count = 0
+    bad = suspect = unsure = count = 0
     for batch in _batches(lines):
         broken = [line for line in batch if isinstance(line, BadLine)]
         for line in broken:
@@ -92,12 +92,14 @@ async def _scan(
         for report in reports:
             _show(report, out)
         bad += sum(report.is_bad for report in reports)
+        suspect += sum(report.is_suspect for report in reports)
         unsure += len(broken) + sum(not report.is_sure for report in reports)
         count += len(batch)
     if not count:
         raise UsageError("there is no answer in the input")
     if count > 1:
-        typer.echo(f"{count} answers: {bad} bad, {unsure} not told in full", err=True)
+        said = f"{bad} bad, {suspect} suspect, {unsure} not told in full"
+        typer.echo(f"{count} answers: {said}", err=True)
     return BAD_EXIT if bad else UNSURE_EXIT if unsure else 0
 
 
@@ -127,6 +129,11 @@ def _only_target(config: Config) -> str:
         msg = f"whose answer is it? --target {' | '.join(names)}"
         raise UsageError(msg)
     return names[0]
+
+
+def _tenants(config: Config, target: str) -> set[str]:
+    known = config.target(target)
+    return {tenant.name for tenant in known.tenants} if known else set()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from monitor.scorers import scorer_of
 
 
 class ScanDesk(Protocol):
-    """Scans answers of one target. Raises ``UsageError`` for an unknown target."""
+    """Scans answers of one target. Raises ``UsageError`` for an unknown target or tenant."""
 
     async def scan(
         self, reported: Sequence[Reported], target: str, source: str
@@ -40,6 +40,11 @@ class StoreScanDesk:
         if known is None:
             names = ", ".join(each.name for each in self._config.targets)
             msg = f"no target {target!r} (use one of: {names})"
+            raise UsageError(msg)
+        tenants = [tenant.name for tenant in known.tenants]
+        if any(each.tenant and each.tenant not in tenants for each in reported):
+            # Whoever is nobody of ours is told every marker as another tenant's.
+            msg = f"no such tenant of {target!r} (use one of: {', '.join(tenants)})"
             raise UsageError(msg)
         asked = ScannedTarget(
             name=known.name, model=known.model, judging=judge_settings(self._config, known)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from pydantic import ConfigDict, Field
 
-from monitor.model import Outcome, Signal, Status
+from monitor.model import Outcome, Signal, Status, VerdictClass
 from monitor.reports.check import Record
 from monitor.reports.terminal import printable
 from monitor.scanning import Scanned
@@ -47,6 +48,11 @@ class ScanReport(Record):
     def is_bad(self) -> bool:
         """True if something bad was found."""
         return self.outcome == Outcome.BAD
+
+    @property
+    def is_suspect(self) -> bool:
+        """True if something was found that is for people to look at, and not bad by itself."""
+        return bool(self.found) and not self.is_bad
 
     @property
     def is_sure(self) -> bool:
@@ -98,10 +104,14 @@ def _signal(signal: Signal) -> ScanSignal:
 def scan_lines(report: ScanReport) -> Iterator[str]:
     """Yield the lines of one answer, what was found first."""
     name = f"{report.name}  " if report.name else ""
-    label = report.verdict_class if report.verdict_class != "none" else report.outcome
-    yield printable(f"{name}{label.upper()}  {report.reason}")
+    yield printable(f"{name}{_headline(report)}")
+    said = Counter(map(_said, report.found))
     for found in report.found:
-        yield printable(f"  {found.code:<10} {found.explanation}")
+        # A long answer is searched in windows: what each of them says is said once.
+        if not (times := said.pop(_said(found), 0)):
+            continue
+        windows = f" ({times} times)" if times > 1 else ""
+        yield printable(f"  {found.code:<10} {found.explanation}{windows}")
         if found.owner_tenant is not None:
             yield printable(
                 f"  {'':<10} written for {found.owner_tenant} of {found.owner_target} on "
@@ -109,5 +119,22 @@ def scan_lines(report: ScanReport) -> Iterator[str]:
             )
     for words in report.unsure:
         yield printable(f"  UNSURE     {words}")
+    if not report.found:
+        for words in report.not_looked_for:
+            yield printable(f"  NOT SOUGHT {words}")
     if report.finding:
         yield printable(f"  FINDING    davylamp findings show {report.finding}")
+
+
+def _said(found: ScanSignal) -> tuple[object, ...]:
+    """Return what a line says: two markers are two lines, however alike their evidence is."""
+    return (found.code, found.explanation, found.owner_trial, found.owner_exchange)
+
+
+def _headline(report: ScanReport) -> str:
+    if report.verdict_class != VerdictClass.NONE.label:
+        return f"{report.verdict_class.upper()}  {report.reason}"
+    if report.outcome == Outcome.GOOD:
+        # Not "good": nobody knows what the answer should hold (docs/decisions/0034).
+        return "NOTHING FOUND  of what is looked for; what it lacks is not known"
+    return f"{report.outcome.upper()}  {report.reason}"

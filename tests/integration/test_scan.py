@@ -77,6 +77,9 @@ def test_what_cannot_be_read_is_never_called_fine(healthy_lab: Endpoint, tmp_pat
     empty.write_text("", "utf-8")
     assert installation.davylamp("scan", str(empty)).exit_code == 2
     assert installation.davylamp("scan", str(tmp_path / "none.txt")).exit_code == 2
+    tenant = installation.davylamp("scan", str(broken), "--format", "text", "--tenant", "nobody")
+    assert tenant.exit_code == 2
+    assert "no such tenant" in tenant.output
     named = installation.davylamp("scan", str(broken), "--target", "nobody")
     assert named.exit_code == 2
     assert "no target 'nobody'" in named.stderr

@@ -107,8 +107,12 @@ def test_an_expired_marker_is_still_known() -> None:
 def test_the_tenants_own_marker_is_no_leak_of_another() -> None:
     desk = Desk()
     marker = desk.bench.mint("victim-b")
-    report = desk.scan(f"It says {marker}.", tenant="victim-b")
-    assert report.verdict_class == VerdictClass.CROSSED.label
+    other = desk.scan(f"It says {marker}.", prompt="Which code?", tenant="victim-b")
+    assert other.verdict_class == VerdictClass.CROSSED.label
+    # Without the prompt it may be the right answer to it.
+    unknown = desk.scan(f"It says {marker}.", tenant="victim-b")
+    assert not unknown.is_bad
+    assert not unknown.is_sure
 
 
 def test_a_marker_that_the_prompt_holds_is_nothing() -> None:
@@ -156,8 +160,27 @@ def test_nothing_is_said_of_what_an_answer_lacks() -> None:
     assert report.outcome == Outcome.GOOD
 
 
-def test_what_is_not_configured_is_said() -> None:
-    assert any(each.startswith("ENTITY:") for each in Desk().scan("No.").not_looked_for)
+def test_what_is_not_configured_is_said_and_nothing_found_is_not_called_good() -> None:
+    report = Desk().scan("No.")
+    assert any(each.startswith("ENTITY:") for each in report.not_looked_for)
+    text = "\n".join(scan_lines(report))
+    assert text.startswith("NOTHING FOUND")
+    assert "NOT SOUGHT ENTITY: " in text
+    assert "GOOD" not in text
+
+
+def test_two_owners_are_two_lines_however_alike() -> None:
+    desk = Desk()
+    markers = [desk.bench.mint("donor-a", exchange=number) for number in (1, 2)]
+    text = "\n".join(scan_lines(desk.scan(f"It says {markers[0]}. And then {markers[1]}.")))
+    assert "exchange 1 of" in text
+    assert "exchange 2 of" in text
+
+
+def test_what_every_window_of_a_long_answer_says_is_said_once() -> None:
+    report = Desk().scan("a" * 600_000, prompt="Say a.")
+    assert len(report.found) > 1
+    assert sum("REPEAT" in line for line in scan_lines(report)) == 1
 
 
 def test_scans_are_stored_and_count_in_no_sli() -> None:

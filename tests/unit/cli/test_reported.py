@@ -17,7 +17,7 @@ from monitor.scanning import Reported
 
 def lines(text: str | bytes) -> list:
     raw = text.encode() if isinstance(text, str) else text
-    return list(read_lines(io.BytesIO(raw)))
+    return list(read_lines(io.BytesIO(raw), {"victim-b"}))
 
 
 def test_an_answer_with_everything() -> None:
@@ -43,6 +43,8 @@ def test_lines_are_named_by_their_number_and_blank_ones_are_none() -> None:
         ('{"answer": 7}', "must be text"),
         ('{"answer": "x", "secret-key": "y"}', "1 unknown keys"),
         ("[" * 100_000, "no JSON"),
+        ('{"answer": "x", "answer": "y"}', "each key once"),
+        ('{"answer": "x", "tenant": "victim-B"}', "its tenant is none"),
     ],
 )
 def test_a_broken_line_is_said_with_its_number_and_the_next_is_read(line, why) -> None:
