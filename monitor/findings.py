@@ -27,6 +27,8 @@ MAX_SUSPECT_FINDINGS_PER_DAY = 2
 REMEMBERED_TRIALS = 200
 REMEMBERED_CHILDREN = 256
 _ISOLATION_BROKEN = (VerdictClass.LEAK, VerdictClass.CROSSED)
+# The shape of answers that somebody reported. Nothing joins the reports of two people.
+REPORTED_SHAPE = "scan"
 _PERSONAL_DATA = ("ENTITY", "novel")
 _ID_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 8
@@ -131,6 +133,7 @@ class Findings:
             for finding in same_shape
             if finding.verdict_class in _ISOLATION_BROKEN
             and verdict.verdict_class is not VerdictClass.WRONG
+            and verdict.shape != REPORTED_SHAPE
         ]
         oldest_first = sorted(own or roots, key=lambda finding: (finding.first_seen, finding.id))
         return next(iter(oldest_first), None)

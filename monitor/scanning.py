@@ -16,7 +16,7 @@ from monitor.canaries import MarkerRegistry
 from monitor.checks import CHECKS, CHECKS_VERSION, judge_trial
 from monitor.checks.base import Needs
 from monitor.clock import Clock, new_id
-from monitor.findings import Findings
+from monitor.findings import REPORTED_SHAPE, Findings
 from monitor.history import History, JudgeSettings
 from monitor.measuring import measure
 from monitor.model import (
@@ -160,7 +160,7 @@ class Scanner:
             target=target.name,
             model=target.model,
             probe=SOURCE,
-            shape=SOURCE,
+            shape=REPORTED_SHAPE,
             stratum=source_name(source),
             started_at=now,
             exchanges=exchanges,

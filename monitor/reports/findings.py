@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monitor.errors import UsageError
-from monitor.findings import Finding
+from monitor.findings import REPORTED_SHAPE, Finding
 from monitor.reports.terminal import printable
 
 
@@ -28,6 +28,8 @@ def finding_lines(findings: Sequence[Finding], finding_id: str) -> list[str]:
 
 def resolved_line(finding: Finding) -> str:
     """Return what to say when a finding was resolved."""
+    if finding.shape == REPORTED_SHAPE:
+        return printable(f"{finding.id} is resolved")
     return printable(
         f"{finding.id} is resolved; {finding.shape} is probed again on {finding.target}"
     )

@@ -16,6 +16,7 @@ from monitor.checks import CHECKS, judge_trial
 from monitor.findings import Findings
 from monitor.history import JudgeSettings
 from monitor.model import Outcome, VerdictClass
+from monitor.reports.findings import resolved_line
 from monitor.reports.scan import scan_lines, scan_report
 from monitor.scanning import (
     OVERLAP_CHARACTERS,
@@ -167,6 +168,20 @@ def test_what_is_not_configured_is_said_and_nothing_found_is_not_called_good() -
     assert text.startswith("NOTHING FOUND")
     assert "NOT SOUGHT ENTITY: " in text
     assert "GOOD" not in text
+
+
+def test_a_second_leak_is_not_hidden_behind_another_sources() -> None:
+    desk = Desk()
+    for source in ("ticket 1", "ticket 2"):
+        desk.scan(f"It says {desk.bench.mint('donor-a')}.", source=source)
+    desk.scan("\ufffd" * 40, source="ticket 3")
+    assert {(f.stratum, f.verdict_class) for f in desk.findings.list_open()} == {
+        ("ticket-1", VerdictClass.LEAK),
+        ("ticket-2", VerdictClass.LEAK),
+        ("ticket-3", VerdictClass.CORRUPT),
+    }
+    resolved = desk.findings.resolve(desk.findings.list_open()[0].id, "me", "known", NOW)
+    assert "probed" not in resolved_line(resolved)
 
 
 def test_two_owners_are_two_lines_however_alike() -> None:
