@@ -18,7 +18,7 @@ from monitor.checks.base import (
 )
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Signal, Trial
+from monitor.model import Exchange, Response, Signal, Trial
 
 CODE = "EMPTY"
 # How gateways say that a filter of theirs kept the answer back.
@@ -37,20 +37,22 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [skipped(CODE, exchange, "no whole answer to judge")]
     if response.text.strip() or response.tool_calls:
         return [passed(CODE, exchange, "there is an answer")]
-    if (response.finish_reason or "").casefold() in WITHHELD:
-        return [skipped(CODE, exchange, "a filter withheld the answer, and it says so")]
-    if exchange.expectation.border_input:
-        return [skipped(CODE, exchange, "a border input may be answered with nothing")]
     if only_reasoned(response) and not meant_to_be_cut(exchange):
         return [could_not_judge(CODE, exchange, "reasoning used up the output tokens")]
-    if (
-        response.finish_reason == "length"
-        and exchange.request.tools
-        and response.usage.output_tokens != 0
-    ):
-        return [skipped(CODE, exchange, "a call was cut by the allowed tokens")]
+    if why := _excused(exchange, response):
+        return [skipped(CODE, exchange, why)]
     tokens = response.usage.output_tokens
     return [failed(CODE, exchange, "empty", f"an empty answer on a 200 ({tokens} tokens reported)")]
+
+
+def _excused(exchange: Exchange, response: Response) -> str:
+    """Return why an empty answer is no fault, nothing if it is one."""
+    if (response.finish_reason or "").casefold() in WITHHELD:
+        return "a filter withheld the answer, and it says so"
+    if exchange.expectation.border_input:
+        return "a border input may be answered with nothing"
+    was_cut = response.finish_reason == "length" and response.usage.output_tokens != 0
+    return "a call was cut by the allowed tokens" if was_cut and exchange.request.tools else ""
 
 
 def _specimens(rng: Random) -> Sequence[Specimen]:

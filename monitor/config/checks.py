@@ -71,6 +71,15 @@ class TopicCheck(Section):
         description="Cores that computing may take; the others are left to probing.",
     )
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.scripts:
+            raise wrong("knows no script, so it could judge nothing", "name one, or any")
+        if not 0 < self.level < 1:
+            remedy = "write a share between 0 and 1, such as 0.02"
+            raise wrong("level leaves nothing to tell apart", remedy)
+        return self
+
 
 class LanguageCheck(Section):
     """Tell the language of long answers. Needs `davylamp[language]`."""

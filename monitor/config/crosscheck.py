@@ -109,8 +109,6 @@ def _unique(sections: Iterable[Section], key: str, what: str) -> Iterator[Config
             seen[value] = section.place_of(key).line
 
 
-def _error(
-    section: Section, key: str, problem: str, remedy: str, *below: str | int
-) -> ConfigError:
+def _error(section: Section, key: str, problem: str, remedy: str, *below: str | int) -> ConfigError:
     place = section.place_of(key, *below)
     return ConfigError(problem, file=place.file, line=place.line, path=place.path, remedy=remedy)

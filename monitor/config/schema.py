@@ -127,7 +127,7 @@ class Defaults(Section):
     objective_percent: Percent = Field(
         default=99.9,
         alias="objective",
-        description="Share of exchanges that must be good; no calibrated tolerance is below 1 - it.",
+        description="Share that must be good; no calibrated tolerance is below 1 - it.",
     )
     daily_budget: Budget = Field(
         default_factory=lambda: Budget(tokens=DAILY_TOKENS),

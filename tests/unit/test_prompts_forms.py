@@ -371,3 +371,16 @@ def test_whatever_is_written_as_json_is_read(value: object) -> None:
 @given(st.text())
 def test_any_text_is_json_or_not(text: str) -> None:
     parse_json(text)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "\n".join(f"1. {day}" for day in DAYS),
+        "| day |\n|---|\n" + "\n".join(f"| {day} |" for day in DAYS),
+        "<ol>" + "".join(f"<li>{day}</li>" for day in DAYS) + "</ol>",
+    ],
+    ids=["Markdown counts", "a table", "HTML"],
+)
+def test_a_list_that_is_counted_by_whoever_shows_it(written) -> None:
+    assert 7 in list_lengths(written)

@@ -113,11 +113,10 @@ def _prompts(healthy: float, sick: float, samples: int) -> Row:
 def calibrated(rng: Random, rates: Mapping[str, float]) -> Calibration:
     """Return what a sitting with a target of these rates of failure gives."""
     recording = Recording(Bench().history)
-    recording.answers.extend(
-        Judged(probe=probe, groups=(), prompt=None, failed=rng.random() < rates[probe])
-        for probe, count in SITTING.items()
-        for _ in range(count)
-    )
+    for probe, count in SITTING.items():
+        for _ in range(count):
+            failed = rng.random() < rates[probe]
+            recording.take(Judged(probe=probe, groups=(), prompt=None, failed=failed))
     maker = Maker(
         id="calibration",
         target="glm",

@@ -50,7 +50,8 @@ def made(recording: Recording, **rules: Any) -> Calibration:
 
 def recording_of(*answers: Judged) -> Recording:
     recording = Recording(Bench().history)
-    recording.answers.extend(answers)
+    for answer in answers:
+        recording.take(answer)
     return recording
 
 
@@ -158,6 +159,22 @@ def test_one_answer_in_a_strange_script_is_a_slip_not_a_habit() -> None:
     said = "It is Paris, \u0641\u064a \u0641\u0631\u0646\u0633\u0627."
     recording.note(a_done(bench, history, said))
     assert recording.scripts() == ()
+
+
+def test_a_script_of_the_targets_own_makes_no_answer_a_miss_and_a_stray_one_does() -> None:
+    bench = Bench()
+    history = History(registry=bench.registry, golden={GOLDEN.name: GOLDEN})
+    own, stray = Recording(history), Recording(history)
+    greets = "It is Paris, \u0641\u064a \u0641\u0631\u0646\u0633\u0627 \u0646\u0639\u0645."
+    for number in range(20):
+        own.note(a_done(bench, history, greets, id=f"trial-{number}"))
+        said = greets if number == 0 else "It is Paris."
+        stray.note(a_done(bench, history, said, id=f"trial-{number}"))
+    wrong = a_done(bench, history, greets.replace("Paris", "Lyon"), id="trial-lyon")
+    own.note(wrong)
+    assert own.counts()[KEY] == (1, 21)
+    assert sum(answer.failed for answer in own.answers) == 1
+    assert stray.counts()[KEY] == (1, 20)
 
 
 VIEW = TargetView(
