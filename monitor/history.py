@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from monitor.canaries import MarkerRegistry, PartialEvidence
 from monitor.model import Calibration, Exchange, Measurement, Owner, Request, Trial
@@ -20,6 +20,7 @@ REMEMBERED_ANSWERS = 24
 REMEMBERED_PROMPTS = 512
 
 OwnerKey = tuple[str, str, str, int]
+Worked = TypeVar("Worked")
 
 
 class Finger(NamedTuple):
@@ -108,6 +109,20 @@ class History:
     settings: JudgeSettings = JudgeSettings()
     calibration: Calibration | None = None
     measured: Mapping[int, Measurement] = field(default_factory=dict)
+    _worked_out: dict[Hashable, Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def once(self, key: Hashable, work: Callable[[], Worked]) -> Worked:
+        """Return what ``work`` gives, worked out once for each key while this history lives.
+
+        For what several exchanges of a trial need: answers are large, so nothing may outlive them.
+        """
+        if key not in self._worked_out:
+            self._worked_out[key] = work()
+        worked: Worked = self._worked_out[key]
+        return worked
+
     fingers: Mapping[str, tuple[Finger, ...]] = field(default_factory=dict)
 
 

@@ -24,7 +24,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from random import Random
 
 from monitor.canaries import Echo, MarkerRegistry, echo
@@ -70,7 +70,7 @@ class Telling:
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Flag an answer that another request of the trial, or an earlier trial's, got as well."""
-    answers = _answers(trial, history.registry)
+    answers = _answers(trial, history)
     here = next(each for each in answers if each.exchange.index == exchange.index)
     if not here.text:
         return [skipped(CODE, exchange, "nothing was answered")]
@@ -139,10 +139,13 @@ class _Answer:
         return echoed and all(said.holds(fact) for fact in expected.answers)
 
 
-@lru_cache(maxsize=1)
-def _answers(trial: Trial, registry: MarkerRegistry) -> tuple[_Answer, ...]:
-    """Return the answers of the trial that is being judged, exchange after exchange."""
-    return tuple(_Answer(exchange, registry) for exchange in trial.exchanges)
+def _answers(trial: Trial, history: History) -> tuple[_Answer, ...]:
+    """Return the answers of the trial that is being judged, each folded once."""
+
+    def fold() -> tuple[_Answer, ...]:
+        return tuple(_Answer(exchange, history.registry) for exchange in trial.exchanges)
+
+    return history.once((CODE, trial), fold)
 
 
 def plain(exchange: Exchange) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from random import Random
 
 from monitor.canaries import (
     LEAK_BITS,
-    MarkerRegistry,
     Match,
     PartialEvidence,
     accumulate,
@@ -35,7 +33,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     exchanges of the trial, and earlier trials of the same stratum. Of more than ``MOST_SIGNALS``
     the weakest are left out: an answer can hold thousands, and each is stored and remembered.
     """
-    matches = _matches(trial, history.registry)[exchange.index]
+    matches = _matches(trial, history)[exchange.index]
     signals = [_signal(match, trial, exchange, history) for match in matches]
     if any(signal.variant == PARTIAL for signal in signals):
         parts = _parts(trial, exchange, history)
@@ -46,23 +44,22 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     return signals[:MOST_SIGNALS]
 
 
-def _matches(trial: Trial, registry: MarkerRegistry) -> Mapping[int, tuple[Match, ...]]:
-    """Return what each answer of a trial holds, by the exchange's index."""
-    return _found(trial, registry, len(registry))
+def _matches(trial: Trial, history: History) -> Mapping[int, tuple[Match, ...]]:
+    """Return what each answer of a trial holds, by the exchange's index.
 
+    Each is searched once, although every later exchange of the trial adds its parts up.
+    """
+    registry = history.registry
 
-# One that is scheduled and one that is reported may be judged side by side.
-@lru_cache(maxsize=2)
-def _found(
-    trial: Trial, registry: MarkerRegistry, _entries: int
-) -> Mapping[int, tuple[Match, ...]]:
-    """Search each answer once, although every later exchange of the trial adds its parts up."""
-    return {
-        each.index: scan_answer(each.response.said(), each.request.text(), registry).matches
-        if each.response is not None
-        else ()
-        for each in trial.exchanges
-    }
+    def search() -> Mapping[int, tuple[Match, ...]]:
+        return {
+            each.index: scan_answer(each.response.said(), each.request.text(), registry).matches
+            if each.response is not None
+            else ()
+            for each in trial.exchanges
+        }
+
+    return history.once((CODE, trial, len(registry)), search)
 
 
 def _signal(match: Match, trial: Trial, exchange: Exchange, history: History) -> Signal:
@@ -110,7 +107,7 @@ def _parts(trial: Trial, exchange: Exchange, history: History) -> _Parts:
             by_owner[key].append(part)
     here = [e for e in trial.exchanges if e.index <= exchange.index and e.response is not None]
     for each in here:
-        for match in _matches(trial, history.registry)[each.index]:
+        for match in _matches(trial, history)[each.index]:
             if match.owner is not None and match.marker_id is not None:
                 part = PartialEvidence(match.marker_id, match.places, match.net_bits)
                 by_owner[owner_key(match.owner)].append(part)
