@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from monitor.config import Config
+from monitor.config import Config, ConfigErrors
 from monitor.errors import ConfigError, InstrumentError
 from monitor.scoring import NoScorer, Scorer, ScoringSettings, WorkerScorer, missing_extras
 from monitor.scoring.topic.folder import PACKAGED, find_model
@@ -37,19 +37,27 @@ def scorer_of(config: Config) -> Scorer:
 
 
 def check_extras(config: Config) -> None:
-    """Raise ``ConfigError`` for a configured check whose libraries or model are not installed."""
-    for code, settings in scoring_settings(config).instruments.items():
-        for extra in missing_extras(code, settings):
-            path = f"checks.{_KEYS[code]}"
-            raise ConfigError(
-                f"needs davylamp[{extra}], which is not installed",
-                file=config.file,
-                line=config.positions.line(path),
-                path=path,
-                remedy=f"pip install 'davylamp[{extra}]', or remove the section",
-            )
-        if code == "TOPIC":
-            _check_model(config, settings["model"])
+    """Raise ``ConfigErrors`` for configured checks whose libraries or model are not installed."""
+    instruments = scoring_settings(config).instruments
+    missing = [
+        _missing(config, f"checks.{_KEYS[code]}", extra)
+        for code, settings in instruments.items()
+        for extra in missing_extras(code, settings)
+    ]
+    if missing:
+        raise ConfigErrors(missing)
+    if "TOPIC" in instruments:
+        _check_model(config, instruments["TOPIC"]["model"])
+
+
+def _missing(config: Config, path: str, extra: str) -> ConfigError:
+    return ConfigError(
+        f"needs davylamp[{extra}], which is not installed",
+        file=config.file,
+        line=config.positions.line(path),
+        path=path,
+        remedy=f"pip install 'davylamp[{extra}]', or remove the section",
+    )
 
 
 def _check_model(config: Config, model: str) -> None:

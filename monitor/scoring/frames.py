@@ -52,11 +52,13 @@ class Line:
     def _read(self, length: int, until: float | None) -> bytes:
         read = bytearray()
         while len(read) < length:
-            if until is not None:
-                self._end.settimeout(max(until - time.monotonic(), 1e-3))
             try:
+                if until is not None:
+                    self._end.settimeout(max(until - time.monotonic(), 1e-3))
                 piece = self._end.recv(min(length - len(read), 1 << 20))
-            except ConnectionError as error:
+            except TimeoutError:
+                raise
+            except OSError as error:  # the other end is gone, or ours was closed meanwhile
                 raise EOFError from error
             if not piece:
                 raise EOFError

@@ -53,6 +53,18 @@ def test_a_missing_extra_is_an_error_with_file_line_path_and_command(
     )
 
 
+def test_all_that_is_missing_is_said_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = written(tmp_path, "checks:\n  pii: {}\n  language: {}\n")
+    for module in ("presidio_analyzer", "lingua"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ConfigError) as raised:
+        read_config(file)
+    assert "checks.pii: needs davylamp[pii]" in str(raised.value)
+    assert "checks.language: needs davylamp[language]" in str(raised.value)
+
+
 def test_with_everything_installed_there_is_no_error(tmp_path: Path) -> None:
     config = read_config(written(tmp_path, TOPIC))
     check_extras(config)
