@@ -28,7 +28,7 @@ demo: install ## The incident in a minute: what HTTP says and what the answers s
 
 .PHONY: test
 test: install ## All tests but those on the real model, in under ten minutes on two cores
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 .PHONY: test-real
 test-real: install ## Build llama-server once, serve a small model, run davylamp check against it
