@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from monitor.verdicts import CONSEQUENCES
+
 SLOT_TOKENS = 2048
 HARD = {"LEAK", "CROSSED", "WRONG_INPUT", "CORRUPT", "CONTRACT"}
 MANY_EXCHANGES = """
@@ -128,7 +130,9 @@ def test_a_template_that_ignores_the_messages_is_wrong_input_from_usage_alone(
     assert worst["class"] == "WRONG_INPUT"
     canaries = [e for t in target["trials"] if t["probe"] == "canary" for e in t["exchanges"]]
     for exchange in canaries:
-        hard = {s["code"] for s in exchange["signals"] if s["status"] == "fail"}
-        assert "USAGE_IN" in hard
-        assert hard <= {"USAGE_IN", "NONCE", "ONTOPIC", "FINISH", "REPEAT"}
+        failed = [(s["code"], s["variant"]) for s in exchange["signals"] if s["status"] == "fail"]
+        # Flags are left out: the same answer to everything is rightly one.
+        bad = {code for code, variant in failed if CONSEQUENCES[code, variant].kind != "flag"}
+        assert "USAGE_IN" in bad
+        assert bad <= {"USAGE_IN", "NONCE", "ONTOPIC", "FINISH", "REPEAT"}
         assert exchange["class"] == "WRONG_INPUT"
