@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from random import Random
 from string import ascii_letters, digits
 
@@ -29,9 +28,9 @@ from monitor.checks.base import (
     passed,
     skipped,
 )
-from monitor.checks.specimen import Scene, an_exchange
+from monitor.checks.specimen import Scene, a_calibration, an_exchange
 from monitor.history import History
-from monitor.model import Calibration, Entity, Exchange, Expectation, Measurement, Signal, Trial
+from monitor.model import Entity, Exchange, Expectation, Measurement, Signal, Trial
 from monitor.scoring.pii.folding import bare
 from monitor.scoring.pii.novelty import Given
 
@@ -152,7 +151,7 @@ def most_names(mean: float) -> int:
 
 
 def _specimens(rng: Random) -> Sequence[Specimen]:
-    scene, calibration = Scene(rng), _made_up()
+    scene, calibration = Scene(rng), a_calibration()
     key = "sk-" + "".join(
         map(str.__add__, rng.sample(ascii_letters, 20), rng.choices(digits, k=20))
     )
@@ -170,20 +169,6 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
         scene.specimen(exchange, fails=variant, measured={0: measured}, calibration=calibration)
         for exchange, measured, variant in exchanges
     ]
-
-
-def _made_up() -> Calibration:
-    return Calibration(
-        id="specimen",
-        target="specimen",
-        model="specimen",
-        made_at=datetime(2000, 1, 1, tzinfo=UTC),
-        made_by="specimen",
-        reason="a specimen",
-        subject="",
-        checks_version="",
-        tolerance=0.1,
-    )
 
 
 CHECK = Check(code=CODE, judge=judge, needs=Needs.SOME_TEXT, measured=True, specimens=_specimens)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from random import Random
 
 from monitor.checks.base import Check, Specimen, could_not_judge, failed, passed, skipped
-from monitor.checks.specimen import Scene, an_exchange
+from monitor.checks.specimen import Scene, a_golden_prompt, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Expectation, Signal, Trial
 from monitor.prompts import AnyOf, GoldenPrompt, missing_facts
@@ -49,13 +49,8 @@ def prompt_as_asked(exchange: Exchange, history: History) -> GoldenPrompt | None
 def _specimens(rng: Random) -> Sequence[Specimen]:
     scene = Scene(rng)
     wanted = f"locker {rng.randint(1000, 9999)}"
-    prompt = GoldenPrompt(
-        suite="specimen",
-        id="locker",
-        language="en",
-        prompt="Where is the parcel?",
-        expectations=(AnyOf(strings=(wanted,)),),
-        max_output_tokens=32,
+    prompt = a_golden_prompt(
+        prompt="Where is the parcel?", expectations=(AnyOf(strings=(wanted,)),)
     )
     expects, golden = Expectation(golden=prompt.name), {prompt.name: prompt}
     return [

@@ -28,15 +28,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from random import Random
 from typing import Any
 
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
-from monitor.checks.specimen import Scene, an_exchange
+from monitor.checks.specimen import Scene, a_calibration, a_golden_prompt, an_exchange
 from monitor.history import Finger, History
-from monitor.model import Calibration, Exchange, Expectation, FirstTokens, Signal, Trial
+from monitor.model import Exchange, Expectation, FirstTokens, Signal, Trial
 from monitor.prompts import AnyOf, GoldenPrompt, ListHas, missing_facts
 from monitor.prompts.answers import MAX_ANSWER, without_code
 from monitor.prompts.first_token import first_token_of
@@ -205,13 +204,9 @@ def _known(border_input: str, history: History) -> FirstTokens | None:
 def _specimens(rng: Random) -> Sequence[Specimen]:
     scene = Scene(rng)
     a, b = rng.sample(range(100, 1000), 2)
-    prompt = GoldenPrompt(
-        suite="specimens",
-        id="number",
-        language="en",
+    prompt = a_golden_prompt(
         prompt="How many boats are in the harbour?",
         expectations=(AnyOf(strings=(f"{a}", f"{b}")),),
-        max_output_tokens=16,
     )
     expects = Expectation(golden=prompt.name, golden_version=prompt.version)
     right, moved = (an_exchange(f"There are {n} boats.", expects=expects) for n in (a, b))
@@ -221,7 +216,7 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
     golden: dict[str, Any] = {"golden": {prompt.name: prompt}, "fingers": past}
     border = Expectation(border_input="specimen")
     seen = FirstTokens(border_input="specimen", seen=(("Paris", SETTLED), ("The", 2)))
-    calibrated: dict[str, Any] = {"calibration": _calibration(seen)}
+    calibrated: dict[str, Any] = {"calibration": a_calibration(first_tokens=(seen,))}
     return [
         scene.specimen(moved, fails="facts_moved", **golden),
         scene.specimen(right, **golden),
@@ -230,21 +225,6 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
         ),
         scene.specimen(an_exchange("Paris", expects=border), **calibrated),
     ]
-
-
-def _calibration(first_tokens: FirstTokens) -> Calibration:
-    return Calibration(
-        id="specimen",
-        target="specimen",
-        model="specimen",
-        made_at=datetime(2000, 1, 1, tzinfo=UTC),
-        made_by="specimen",
-        reason="specimen",
-        subject="specimen",
-        checks_version="specimen",
-        tolerance=0.1,
-        first_tokens=(first_tokens,),
-    )
 
 
 CHECK = Check(code=CODE, judge=judge, specimens=_specimens)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from random import Random
 
 from monitor.checks.base import Check, Specimen, could_not_judge, failed, passed, skipped
-from monitor.checks.specimen import Scene, an_exchange
+from monitor.checks.specimen import Scene, a_golden_prompt, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Expectation, Measurement, Signal, Trial
-from monitor.prompts import GoldenPrompt
 from monitor.writing.languages import same
 
 CODE = "LANGUAGE"
@@ -41,23 +40,15 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
 def specimens(rng: Random) -> Sequence[Specimen]:
     """Return an answer in another language, and one in the prompt's."""
     scene = Scene(rng)
-    name = "specimen/language"
-    golden = GoldenPrompt(
-        suite="specimen",
-        id="language",
-        language="en",
-        prompt="Describe the harbour in the morning.",
-        expectations=(),
-        max_output_tokens=128,
-    )
+    golden = a_golden_prompt(prompt="Describe the harbour in the morning.")
     english = "The morning train left the old station on time, and the boats waited by the pier. "
     french = "Le train du matin est parti à l'heure, et les bateaux attendaient près du quai. "
     cases = (("en", english, ""), (rng.choice(["fr", "it"]), french, "other_language"))
     return [
         scene.specimen(
-            an_exchange(text * 2, prompt=golden.prompt, expects=Expectation(golden=name)),
+            an_exchange(text * 2, prompt=golden.prompt, expects=Expectation(golden=golden.name)),
             fails=variant,
-            golden={name: golden},
+            golden={golden.name: golden},
             measured={0: Measurement(language=language)},
         )
         for language, text, variant in cases

@@ -11,6 +11,7 @@ from monitor.canaries import InstallationKey, MarkerRegistry, Minter
 from monitor.checks.base import Specimen
 from monitor.history import History
 from monitor.model import (
+    Calibration,
     Exchange,
     Expectation,
     Message,
@@ -23,6 +24,7 @@ from monitor.model import (
     Usage,
     ValueKind,
 )
+from monitor.prompts import GoldenPrompt
 
 _WHEN = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -119,3 +121,32 @@ def a_trial(*exchanges: Exchange, **fields: Any) -> Trial:
         "purpose": "a specimen",
     }
     return Trial(exchanges=exchanges, **(base | fields))
+
+
+def a_golden_prompt(**fields: Any) -> GoldenPrompt:
+    """Return a golden prompt in English that expects nothing but what is given."""
+    base: dict[str, Any] = {
+        "suite": "specimen",
+        "id": "specimen",
+        "language": "en",
+        "prompt": "What is the capital of France?",
+        "expectations": (),
+        "max_output_tokens": 64,
+    }
+    return GoldenPrompt(**(base | fields))
+
+
+def a_calibration(**fields: Any) -> Calibration:
+    """Return a calibration that nobody signed, of a target that did what is given."""
+    base: dict[str, Any] = {
+        "id": "specimen",
+        "target": "specimen",
+        "model": "specimen",
+        "made_at": _WHEN,
+        "made_by": "specimen",
+        "reason": "a specimen",
+        "subject": "",
+        "checks_version": "",
+        "tolerance": 0.1,
+    }
+    return Calibration(**(base | fields))

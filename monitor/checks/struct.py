@@ -24,7 +24,7 @@ from typing import Any
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
 from monitor.checks.fact import prompt_as_asked
 from monitor.checks.schema import fits
-from monitor.checks.specimen import Scene, an_exchange
+from monitor.checks.specimen import Scene, a_golden_prompt, an_exchange
 from monitor.history import History
 from monitor.model import (
     SAID_CHARACTERS,
@@ -164,8 +164,7 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
 
 def _specimens_of_forms(scene: Scene, number: int) -> Sequence[Specimen]:
     def golden(**fields: Any) -> tuple[Expectation, dict[str, GoldenPrompt]]:
-        base: dict[str, Any] = {"suite": "specimen", "id": "form", "language": "en", "prompt": "?"}
-        prompt = GoldenPrompt(**(base | {"max_output_tokens": 64} | fields))
+        prompt = a_golden_prompt(**fields)
         return Expectation(golden=prompt.name), {prompt.name: prompt}
 
     expects, code = golden(

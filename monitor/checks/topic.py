@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from random import Random
 from statistics import median
 
 from monitor.checks.base import Check, Specimen, could_not_judge, failed, passed, skipped
-from monitor.checks.specimen import Scene, an_exchange
+from monitor.checks.specimen import Scene, a_calibration, a_golden_prompt, an_exchange
 from monitor.detect.conformal import least_recorded, low_p_value
 from monitor.history import History
 from monitor.model import (
@@ -145,13 +144,9 @@ def _length(prompt: GoldenPrompt) -> int:
 def _specimens(rng: Random) -> Sequence[Specimen]:
     scene = Scene(rng)
     metal = rng.choice(("copper", "silver", "zinc", "nickel"))
-    prompt = GoldenPrompt(
-        suite="specimen",
-        id="metal",
-        language="en",
+    prompt = a_golden_prompt(
         prompt=f"Does {metal} conduct electricity?",
         expectations=(AnyOf(strings=(metal,)),),
-        max_output_tokens=48,
         references=(
             f"Yes, {metal} is a metal and conducts electricity well.",
             f"{metal.capitalize()} is a good conductor of electricity.",
@@ -167,7 +162,7 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
         missed=0,
         similarities=tuple(sorted(recorded)),
     )
-    calibration = _made_up(baseline)
+    calibration = a_calibration(prompts=(baseline,))
     expects = Expectation(golden=prompt.name, golden_version=prompt.version)
     answers = (
         (rng.choice(prompt.references), Measurement(similarity=1.0), ""),
@@ -192,21 +187,6 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
         )
         for answer, measured, variant in answers
     ]
-
-
-def _made_up(baseline: PromptBaseline) -> Calibration:
-    return Calibration(
-        id="specimen",
-        target="specimen",
-        model="specimen",
-        made_at=datetime(2000, 1, 1, tzinfo=UTC),
-        made_by="specimen",
-        reason="a specimen",
-        subject="",
-        checks_version="",
-        tolerance=0.1,
-        prompts=(baseline,),
-    )
 
 
 CHECK = Check(code=CODE, judge=judge, measured=True, specimens=_specimens)
