@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
+from monitor.checks.fact import prompt_as_asked
 from monitor.history import History
 from monitor.model import Exchange, Measurement, Signal, Status, Trial, VerdictClass
 from monitor.prompts import GoldenPrompt
@@ -80,7 +81,7 @@ async def _opinion(
 
     What is odd may be somebody else's text, and the judge is somebody else's server.
     """
-    golden = history.golden.get(exchange.expectation.golden or "")
+    golden = prompt_as_asked(exchange, history)
     untold = {s.exchange for s in signals if s.status in (Status.FAIL, Status.ERROR)}
     unlike = before.similarity is not None and before.similarity < UNLIKE
     odd = (
@@ -131,7 +132,7 @@ def _order(exchange: Exchange, history: History, codes: frozenset[str], *, bad: 
     response = exchange.response
     written = response.written() if response else ""
     answer = response.answer() if response else ""
-    golden = history.golden.get(exchange.expectation.golden or "")
+    golden = prompt_as_asked(exchange, history)
     spared = {code: _spared(exchange, golden, bad=bad) for code in codes & {*_ONLY_WRONG}}
     if "TOPIC" in codes and golden and len(golden.references) < LEAST_REFERENCES:
         spared["TOPIC"] = spared["TOPIC"] or _few_references(golden)

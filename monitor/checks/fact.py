@@ -20,6 +20,7 @@ from monitor.model import Exchange, Expectation, Signal, Trial
 from monitor.prompts import AnyOf, GoldenPrompt, missing_facts
 
 CODE = "FACT"
+NOT_AS_ASKED = "the golden prompt is in no suite any more, or was edited since"
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -29,8 +30,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         return [skipped(CODE, exchange, "not a golden prompt")]
     prompt = prompt_as_asked(exchange, history)
     if prompt is None:
-        explanation = "the golden prompt is in no suite any more, or was edited since"
-        return [could_not_judge(CODE, exchange, explanation)]
+        return [could_not_judge(CODE, exchange, NOT_AS_ASKED)]
     missing = missing_facts(prompt, response.answer())
     if missing:
         return [failed(CODE, exchange, "missing", "; ".join(missing)[:400])]

@@ -33,6 +33,7 @@ from random import Random
 from typing import Any
 
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
+from monitor.checks.fact import prompt_as_asked
 from monitor.checks.specimen import Scene, a_calibration, a_golden_prompt, an_exchange
 from monitor.history import Finger, History
 from monitor.model import Exchange, Expectation, FirstTokens, Signal, Trial
@@ -93,10 +94,8 @@ def fingerprint_of(exchange: Exchange, history: History) -> str | None:
 def finger_of(exchange: Exchange, history: History) -> Finger | None:
     """Return what to remember of an answer to a golden prompt, if this is one."""
     expected, response = exchange.expectation, exchange.response
-    prompt = history.golden.get(expected.golden or "")
+    prompt = prompt_as_asked(exchange, history)
     if prompt is None or response is None or not exchange.whole:
-        return None
-    if expected.golden_version and prompt.version != expected.golden_version:
         return None
     facts = json.dumps([*_facts(prompt, response.answer()[:MAX_ANSWER], expected.nonce or "")])
     return Finger(

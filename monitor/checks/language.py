@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 from monitor.checks.base import Check, Specimen, could_not_judge, failed, passed, skipped
+from monitor.checks.fact import prompt_as_asked
 from monitor.checks.specimen import Scene, a_golden_prompt, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Expectation, Measurement, Signal, Trial
@@ -21,9 +22,9 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     itself, of a reference, or one that the request names; see ``monitor/scoring/language.py`` for
     how often it is wrong.
     """
-    golden = history.golden.get(exchange.expectation.golden or "")
+    golden = prompt_as_asked(exchange, history)
     if golden is None:
-        return [skipped(CODE, exchange, "no golden prompt was asked")]
+        return [skipped(CODE, exchange, "no golden prompt was asked, or it is not known as asked")]
     reading = history.measured.get(exchange.index, Measurement())
     if CODE in reading.broken:
         return [could_not_judge(CODE, exchange, f"not measured ({reading.broken[CODE]})")]

@@ -13,6 +13,7 @@ from random import Random
 from statistics import median
 
 from monitor.checks.base import Check, Specimen, could_not_judge, failed, passed, skipped
+from monitor.checks.fact import NOT_AS_ASKED, prompt_as_asked
 from monitor.checks.specimen import Scene, a_calibration, a_golden_prompt, an_exchange
 from monitor.detect.conformal import least_recorded, low_p_value
 from monitor.history import History
@@ -45,15 +46,15 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     for all of them together. The bench of checks measures both, and what is caught. A refusal is a
     phrase of a list near the beginning; its rate on texts that refuse nothing is measured too.
     """
-    name, response = exchange.expectation.golden, exchange.response
-    if name is None or response is None:
+    response = exchange.response
+    if exchange.expectation.golden is None or response is None:
         return [skipped(CODE, exchange, "not a golden prompt")]
     measured = history.measured.get(exchange.index)
     if measured is None or not _configured(measured):
         return [skipped(CODE, exchange, "not configured")]
-    prompt = history.golden.get(name)
+    prompt = prompt_as_asked(exchange, history)
     if prompt is None:
-        return [could_not_judge(CODE, exchange, "the golden prompt is no longer in any suite")]
+        return [could_not_judge(CODE, exchange, NOT_AS_ASKED)]
     said = answer_proper(response.answer(), exchange.expectation.nonce or "")
     if declines(said, "\n".join([exchange.request.text(), *prompt.references])):
         return [failed(CODE, exchange, "refusal", "a phrase that declines stands near the start")]

@@ -139,6 +139,12 @@ def test_code_is_in_no_language() -> None:
     assert found[0].skipped["LANGUAGE"] == "code and JSON are in no language"
 
 
+def test_a_prompt_that_was_edited_since_is_no_measure() -> None:
+    found, scorer = measured(a_golden(golden_version="000000000000"))
+    assert [(set(each.wants), each.references) for each in scorer.asked] == [({"ENTITY"}, ())]
+    assert found[0].skipped["TOPIC"] == "not a golden prompt"
+
+
 def test_a_cut_answer_is_searched_and_not_compared() -> None:
     cut = Failure(kind=FailureKind.CUT_STREAM, detail="cut")
     assert wants(a_golden(failure=cut)) == [{"ENTITY"}]

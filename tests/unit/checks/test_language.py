@@ -13,13 +13,17 @@ from monitor.prompts import GoldenPrompt
 from tests.builders import Bench, a_trial, an_exchange
 
 
-def signal(language: str, reading: Measurement | None, golden: str | None = "a/b") -> Signal:
+def signal(
+    language: str, reading: Measurement | None, golden: str | None = "a/b", **expected: str
+) -> Signal:
     prompt = GoldenPrompt(
         suite="a", id="b", language=language, prompt="?", expectations=(), max_output_tokens=99
     )
     measured = {} if reading is None else {0: reading}
     history = replace(Bench().history, golden={"a/b": prompt}, measured=measured)
-    [only] = judge_trial(a_trial(an_exchange("?", "!", golden=golden)), history, [CHECK])
+    [only] = judge_trial(
+        a_trial(an_exchange("?", "!", golden=golden, **expected)), history, [CHECK]
+    )
     return only
 
 
@@ -49,3 +53,5 @@ def test_what_was_not_read_is_said_and_never_passed() -> None:
     broken = signal("en", Measurement(broken={"LANGUAGE": "ValueError"}))
     assert broken.status is Status.ERROR
     assert signal("en", Measurement(language="fr"), golden=None).status is Status.SKIP
+    edited = signal("en", Measurement(language="fr"), golden_version="000000000000")
+    assert edited.status is Status.SKIP

@@ -210,6 +210,15 @@ def test_a_prompt_that_is_gone_cannot_be_judged() -> None:
     assert signal.status is Status.ERROR
 
 
+def test_a_prompt_that_was_edited_since_cannot_be_judged() -> None:
+    exchange = an_exchange("?", RIGHT, golden="facts/capital", golden_version="000000000000")
+    history = replace(
+        BENCH.history, golden={"facts/capital": a_prompt()}, measured={0: likeness(0.1)}
+    )
+    [signal] = judge_trial(a_trial(exchange), history, [CHECK])
+    assert signal.status is Status.ERROR
+
+
 @given(
     answer=st.text(st.characters(codec=None), max_size=300),
     similarity=st.floats(-1, 1) | st.none(),
