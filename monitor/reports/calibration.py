@@ -169,7 +169,8 @@ def _lines(report: CalibrationReport) -> Iterator[str]:
         errors = f", {report.errors} that did not come and were asked again" * bool(report.errors)
         yield _line("ASKED", f"{report.answers:,} answers judged{errors}")
     if report.baseline is not None:
-        yield from _baseline(report.baseline)
+        used = report.tolerance_source == ToleranceSource.CALIBRATED.value
+        yield from _baseline(report.baseline, used=used)
     yield from _made(report.calibrated)
     yield _line("IN FORCE", _in_force(report))
     for words in calibrated_lines(report.target, report.calibrated):
@@ -186,12 +187,12 @@ def _unhealthy(found: UnhealthyReport) -> Iterator[str]:
     yield _line("", f"  trial {found.trial}" + (f", finding {found.finding}" * bool(found.finding)))
 
 
-def _baseline(baseline: BaselineReport) -> Iterator[str]:
-    level, margin = percent(baseline.confidence), percent(baseline.margin)
-    yield _line(
-        "TOLERANCE",
-        f"{percent(baseline.tolerance)} of all answers: the upper bound at {level} and {margin}",
-    )
+def _baseline(baseline: BaselineReport, *, used: bool) -> Iterator[str]:
+    """Yield what was measured; where other tolerances are in force, under a label that says so."""
+    level, points = percent(baseline.confidence), percent(baseline.margin).removesuffix("%")
+    how = f"the upper bound at {level} and a margin of {points} points"
+    label = "TOLERANCE" if used else "NOT USED"
+    yield _line(label, f"{percent(baseline.tolerance)} of all answers: {how}")
     probes = [group for group in baseline.groups if not group.group]
     for each in probes:
         said = f"{percent(each.tolerance)} of {each.probe}: {each.failed} of {each.judged} failed"

@@ -17,7 +17,8 @@ from monitor.model import (
 )
 from monitor.planning import NotProbed
 from monitor.probes.base import Price
-from monitor.reports.calibrated import percent
+from monitor.reports.calibrated import calibrated_report, percent
+from monitor.reports.calibration import CalibrationReport, baseline_report, render_calibration
 from monitor.reports.check import CheckReport
 from monitor.reports.terminal import render
 from tests.builders import Bench, an_exchange
@@ -33,6 +34,7 @@ MADE = Calibration(
     subject="a",
     checks_version="2",
     tolerance=0.0612,
+    margin=0.02,
     groups=(GroupBaseline(probe="canary", group="", judged=90, failed=2, tolerance=0.0612),),
     prompts=(
         PromptBaseline(name="facts/a", version="v", asked=10, missed=9, quarantined=True),
@@ -120,6 +122,38 @@ def test_what_is_set_aside_is_said_and_is_no_gap_in_coverage() -> None:
     text = shown(VALID, not_probed=(gap,), require_coverage=True)
     assert "1 golden prompt set aside, missed when calibrated: facts/a (9 of 10)" in text
     assert "NOT PROBED" not in text
+
+
+@pytest.mark.parametrize(
+    ("status", "tolerance", "source", "label"),
+    [
+        (VALID, 0.0612, "calibrated", "TOLERANCE"),
+        (VALID, 0.05, "configured", "NOT USED"),
+        (STALE, 0.1, "default", "NOT USED"),
+    ],
+)
+def test_tolerances_that_are_not_in_force_are_not_shown_as_if_they_were(
+    status: CalibrationStatus, tolerance: float, source: str, label: str
+) -> None:
+    shown = CalibrationReport(
+        davylamp_version="0",
+        configuration_hash="a",
+        environment="test",
+        target="glm",
+        model="glm-5.3",
+        started_at=MADE.made_at,
+        finished_at=MADE.made_at,
+        exit_code=0,
+        reason="",
+        tolerance=tolerance,
+        tolerance_source=source,
+        calibrated=calibrated_report(status),
+        baseline=baseline_report(MADE),
+    )
+    labels = [line[2:14].strip() for line in render_calibration(shown)]
+    assert [each for each in labels if each in ("TOLERANCE", "NOT USED")] == [label]
+    how = "6.1% of all answers: the upper bound at 95% and a margin of 2 points"
+    assert f"  {label:<12}{how}" in render_calibration(shown)
 
 
 @pytest.mark.parametrize(
