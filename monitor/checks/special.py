@@ -32,12 +32,10 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if exchange.response is None:
         return []
     text, request = exchange.response.written(), exchange.request.text()
-    about_tokens = control.ABOUT_TOKENS.search(request) is not None
-    pieces = [] if about_tokens else _beyond(text, request, control.PIECE)
     found = {
         "control_token": _tokens(exchange, exchange.response, text, request),
         "control_character": _beyond(text, request, control.CHARACTER),
-        "raw_pieces": pieces if len(pieces) >= control.LEAST_PIECES else [],
+        "raw_pieces": _pieces(text, request),
     }
     signals = [
         replace(
@@ -55,6 +53,13 @@ def _beyond(text: str, request: str, pattern: re.Pattern[str]) -> list[re.Match[
     found = list(pattern.finditer(text))
     asked = {match.group() for match in pattern.finditer(request)} if found else set()
     return [match for match in found if match.group() not in asked]
+
+
+def _pieces(text: str, request: str) -> list[re.Match[str]]:
+    pieces = _beyond(text, request, control.PIECE)
+    if len(pieces) < control.LEAST_PIECES or control.ABOUT_TOKENS.search(request):
+        return []
+    return pieces
 
 
 def _tokens(exchange: Exchange, response: Response, text: str, request: str) -> list[re.Match[str]]:

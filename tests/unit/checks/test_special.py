@@ -7,6 +7,7 @@ import pytest
 from monitor.checks import judge_trial
 from monitor.checks.special import CHECK
 from monitor.model import Status, Tool, ToolCall, VerdictClass
+from monitor.writing import control
 from tests.builders import Bench, a_trial, an_exchange
 
 BENCH = Bench()
@@ -15,7 +16,7 @@ ANSWER = "The capital of France is Paris."
 
 def variants(answer: str, prompt: str = "What is the capital?", **fields) -> set[str]:
     exchange = an_exchange(prompt, answer, **fields)
-    signals = judge_trial(a_trial(exchange), BENCH.history, [CHECK])
+    signals = CHECK.judge(a_trial(exchange), exchange, BENCH.history)
     return {signal.variant for signal in signals if signal.status is Status.FAIL}
 
 
@@ -93,6 +94,18 @@ def test_the_opening_of_a_call_that_was_cut_is_not_looked_at() -> None:
     object.__setattr__(exchange.request, "tools", tools)
     [signal] = judge_trial(a_trial(exchange), BENCH.history, [CHECK])
     assert signal.status is Status.PASS
+
+
+def test_a_request_is_not_looked_through_for_an_answer_without_a_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # It may have a million tokens: that took a second an answer.
+    class Untouched:
+        def search(self, text: str) -> None:
+            raise AssertionError(text)
+
+    monkeypatch.setattr(control, "ABOUT_TOKENS", Untouched())
+    assert variants(f"{ANSWER} The \u2581end") == set()
 
 
 def test_five_megabytes_of_tokens_are_judged() -> None:
