@@ -369,7 +369,6 @@ def _label_values() -> list[tuple[str, str]]:
         ("`truth`", "`right`, `wrong`"),
         ("`said`", "`right`, `wrong`, `abstained`, `broken`"),
         ("`state` of `calibration`", ", ".join(f"`{each}`" for each in CalibrationState)),
-        ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
         ("`stratum`", "`length/concurrency/cache/transport/tenants`"),
