@@ -62,8 +62,9 @@ def scan(
 ) -> None:
     """Search reported answers for our markers and planted values, personal data and damage.
 
-    JSON lines hold `answer`, and may hold `prompt`, `tenant` and `name`. Exit 0 nothing bad found,
-    1 something bad, 3 nothing bad but something could not be told, unreadable lines included.
+    JSON lines hold `answer`, and may hold `prompt`, `tenant` and `name`. Exit 0 nothing bad found
+    (SUSPECT is shown for people to look at, and is not bad), 1 something bad, 3 nothing bad but
+    something could not be told, unreadable lines included.
     """
     settings = read_config(str(config))
     named = target or _only_target(settings)
