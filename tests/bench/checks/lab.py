@@ -3,13 +3,13 @@
 An input is a whole pass of the probes that meet a fault, on a lab with a seed of its own. It counts
 as failed if the check fails one of its answers. The healthy passes ask the same probes of the same
 seeds. No fault of the lab falsifies output counts or names another model, so USAGE_OUT and IDENTITY
-have no row here. The naive way is what watches status codes: an answer that is neither a 200 nor a refusal.
+have no row here. The naive way is what watches status codes: an answer that is neither a 200 nor a
+refusal.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,22 +98,3 @@ def _has_bad_status(report: TargetReport) -> bool:
         for trial in report.trials
         for exchange in trial.exchanges
     )
-
-
-def main() -> None:
-    """Print which checks fail on a pass with each fault: to choose ``SEEN_BY``."""
-    for line in _matrix():
-        print(line, flush=True)
-
-
-def _matrix() -> Iterator[str]:
-    for case in FAULTS:
-        passes = _passes(case)
-        seen = [sorted(_failed(report)) for report in passes.faulty]
-        codes = sorted({code for each in seen for code in each})
-        counts = ", ".join(f"{code} {sum(code in each for each in seen)}" for code in codes)
-        yield f"{case.label}: {counts}"
-
-
-if __name__ == "__main__":
-    main()
