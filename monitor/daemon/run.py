@@ -49,9 +49,10 @@ async def _serve(installation: Installation, watch: Watch, token: str) -> None:
     schedule = ProbeSchedule(
         installation, watch, jitter=lambda most: SystemRandom().uniform(0, most)
     )
+    ending = asyncio.Event()
     server = _QuietServer(
         uvicorn.Config(
-            make_server(installation, schedule, token),
+            make_server(installation, schedule, token, ending),
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,
@@ -76,6 +77,7 @@ async def _serve(installation: Installation, watch: Watch, token: str) -> None:
     finally:
         stopping.cancel()
         schedule.stop()
+        ending.set()
         server.should_exit = True
         with contextlib.suppress(asyncio.CancelledError):
             await serving

@@ -45,15 +45,25 @@ log = logging.getLogger(__name__)
 Asked = TypeVar("Asked", bound=BaseModel)
 AnyStep = Step | LadderStep | CalibrationStep
 Put = Callable[[AnyStep], None]
+Work = Callable[[Put], Awaitable[dict[str, object]]]
 MAX_BODY_BYTES = 65_536
 MAX_SCAN_BYTES = 128_000_000
+_BROKEN_OFF = "the daemon is stopping: what was asked of it did not come to its end"
 # How often a check under way gives a sign of life; its caller waits five seconds for one.
 ALIVE_SECONDS = 1.0
+# How long what is under way may take to come to its end once the daemon stops: with a sign of life
+# before it, less than its caller waits, and less than connections are given.
+LAST_SECONDS = 3.0
 
 
-def make_server(installation: Installation, schedule: ProbeSchedule, token: str) -> Starlette:
-    """Return the application. Everything that spends or reveals needs the token."""
-    pages = _Pages(installation, schedule, token)
+def make_server(
+    installation: Installation, schedule: ProbeSchedule, token: str, stopping: asyncio.Event
+) -> Starlette:
+    """Return the application. Everything that spends or reveals needs the token.
+
+    Once ``stopping`` is set, what is under way is soon broken off, and whoever asked is told.
+    """
+    pages = _Pages(installation, schedule, token, stopping)
     hosts = known_hosts(installation.config.listen)
     return Starlette(
         routes=[
@@ -76,10 +86,17 @@ def make_server(installation: Installation, schedule: ProbeSchedule, token: str)
 
 
 class _Pages:
-    def __init__(self, installation: Installation, schedule: ProbeSchedule, token: str) -> None:
+    def __init__(
+        self,
+        installation: Installation,
+        schedule: ProbeSchedule,
+        token: str,
+        stopping: asyncio.Event,
+    ) -> None:
         self._installation = installation
         self._schedule = schedule
         self._token = token
+        self._stopping = stopping
         self._checking = asyncio.Lock()
         self._climbing = asyncio.Lock()
         self._calibrating = asyncio.Lock()
@@ -109,7 +126,7 @@ class _Pages:
         if isinstance(asked, Response):
             return asked
         selection = Selection(**asked.model_dump())
-        return _streamed(lambda put: self._run(selection, put))
+        return self._streamed(lambda put: self._run(selection, put))
 
     async def context(self, request: Request) -> Response:
         """Climb one target's ladder and stream its steps, then its report, as JSON lines."""
@@ -117,7 +134,7 @@ class _Pages:
         if isinstance(asked, Response):
             return asked
         climb = Climb(**asked.model_dump())
-        return _streamed(lambda put: self._climb(climb, put))
+        return self._streamed(lambda put: self._climb(climb, put))
 
     async def probe_now(self, request: Request) -> Response:
         """Ask a target at once because something happened to it: for pipelines and people."""
@@ -126,7 +143,7 @@ class _Pages:
             return body
         asked = ProbeNow(target=body.target, probes=body.probes, reason=body.reason)
         if body.wait:
-            return _streamed(lambda put: self._probe(asked, put))
+            return self._streamed(lambda put: self._probe(asked, put))
         try:
             selected(self._installation.config, (asked.target,))
             profile_choices("quick", asked.probes)
@@ -156,7 +173,7 @@ class _Pages:
         asked = await self._body(request, ScanRequest, most_bytes=MAX_SCAN_BYTES)
         if isinstance(asked, Response):
             return asked
-        return _streamed(lambda _put: self._scan(asked))
+        return self._streamed(lambda _put: self._scan(asked))
 
     async def calibrate(self, request: Request) -> Response:
         """Record a healthy target and stream the steps, then the report, as JSON lines."""
@@ -164,7 +181,7 @@ class _Pages:
         if isinstance(asked, Response):
             return asked
         wanted = Calibrate(**asked.model_dump())
-        return _streamed(lambda put: self._calibrate(wanted, put))
+        return self._streamed(lambda put: self._calibrate(wanted, put))
 
     async def calibration(self, request: Request) -> Response:
         """How the calibration of one target stands."""
@@ -209,6 +226,10 @@ class _Pages:
             return JSONResponse({"lines": await asyncio.to_thread(ask)})
         except DavylampError as error:
             return _refused(404, str(error))
+
+    def _streamed(self, work: Work) -> Response:
+        lines = _lines(work, self._stopping)
+        return StreamingResponse(lines, media_type="application/x-ndjson")
 
     async def _body(
         self, request: Request, model: type[Asked], *, most_bytes: int = MAX_BODY_BYTES
@@ -275,19 +296,17 @@ def _wrong(error: ValidationError) -> str:
     return "; ".join(": ".join([*map(str, row["loc"][:1]), row["msg"]]) for row in rows[:8])
 
 
-def _streamed(work: Callable[[Put], Awaitable[dict[str, object]]]) -> Response:
-    return StreamingResponse(_lines(work), media_type="application/x-ndjson")
-
-
-async def _lines(work: Callable[[Put], Awaitable[dict[str, object]]]) -> AsyncIterator[str]:
+async def _lines(work: Work, stopping: asyncio.Event) -> AsyncIterator[str]:
     """Yield the steps as they come, a sign of life in between, and the report."""
     yield _line({"accepted": True})
     steps: asyncio.Queue[AnyStep] = asyncio.Queue()
     task = asyncio.ensure_future(work(steps.put_nowait))
     try:
-        while not task.done() or not steps.empty():
+        while not (task.done() or stopping.is_set()) or not steps.empty():
             yield await _next_line(steps)
-        yield _line(_outcome(task))
+        if not task.done():
+            await asyncio.wait({task}, timeout=LAST_SECONDS)
+        yield _line(_outcome(task) if task.done() else {"error": _BROKEN_OFF})
     finally:
         task.cancel()
 

@@ -36,7 +36,7 @@ def with_daemon(folder: Path, test: Test) -> None:
         async def run() -> None:
             schedule = schedule_of(installation, watch)
             await schedule.start(paused=True)
-            app = make_server(installation, schedule, TOKEN)
+            app = make_server(installation, schedule, TOKEN, asyncio.Event())
             headers = {"Authorization": f"Bearer {TOKEN}"}
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(app=app),

@@ -20,7 +20,7 @@ from monitor.daemon.hosts import host_name, known_hosts
 from monitor.daemon.run import url_of
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
-from monitor.errors import DavylampError
+from monitor.errors import DavylampError, UsageError
 from tests.unit.daemon.installed import (
     FakeEngine,
     ManualClock,
@@ -41,7 +41,7 @@ def with_server(folder: Path, test: Test, **settings: Any) -> None:
 
         async def run() -> None:
             schedule = schedule_of(installation, watch)
-            app: Starlette = make_server(installation, schedule, TOKEN)
+            app: Starlette = make_server(installation, schedule, TOKEN, asyncio.Event())
             transport = httpx.ASGITransport(app=app)
             headers = {"Authorization": f"Bearer {TOKEN}"}
             async with httpx.AsyncClient(
@@ -171,3 +171,40 @@ def test_a_check_that_crashes_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(server, "run_check", crash)
     with_server(tmp_path, test)
+
+
+@pytest.mark.parametrize("ends_by_itself", [True, False])
+def test_what_is_under_way_when_the_daemon_stops_is_told_to_whoever_asked(
+    ends_by_itself: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_off: list[bool] = []
+
+    async def run() -> list[str]:
+        stopping, release = asyncio.Event(), asyncio.Event()
+
+        async def work(_: Any) -> dict[str, object]:
+            stopping.set()
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                broken_off.append(True)
+                raise
+            return {"report": "all of it"}
+
+        lines = []
+        async for line in server._lines(work, stopping):
+            lines.append(line)
+            if ends_by_itself and stopping.is_set():
+                release.set()
+        await asyncio.sleep(0)
+        return lines
+
+    monkeypatch.setattr(server, "LAST_SECONDS", 0.01)
+    monkeypatch.setattr(server, "ALIVE_SECONDS", 0.001)
+    lines = asyncio.run(asyncio.wait_for(run(), 10))
+    assert bool(broken_off) is not ends_by_itself
+    if ends_by_itself:
+        assert _report(iter(lines), lambda _: None, "scan") == "all of it"
+    else:
+        with pytest.raises(UsageError, match="the daemon is stopping"):
+            _report(iter(lines), lambda _: None, "scan")
