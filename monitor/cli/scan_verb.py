@@ -19,15 +19,16 @@ from monitor.clock import SystemClock
 from monitor.config import Config
 from monitor.daemon.client import DaemonScanDesk
 from monitor.daemon.scandesk import ScanDesk, own_scan_desk
-from monitor.errors import UsageError
+from monitor.errors import DavylampError, UsageError
 from monitor.reports.scan import ScanReport, scan_lines
+from monitor.reports.summary import BAD_EXIT, GOOD_EXIT, UNSURE_EXIT
 from monitor.scanning import Reported
 from monitor.store import owner_of
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-BAD_EXIT, UNSURE_EXIT = 1, 3
-# So many answers, or characters, go to the scanner at once: memory stays flat however many come.
+# So many answers, or characters of them and their prompts, go to the scanner at once: memory stays
+# flat however many come.
 _BATCH = 64
 _BATCH_CHARACTERS = 2_000_000
 
@@ -71,6 +72,8 @@ def scan(
     kind = format or (Format.JSONL if file.endswith((".jsonl", ".ndjson")) else Format.TEXT)
     if kind is Format.JSONL and prompt is not None:
         raise UsageError("--prompt is for one answer: JSON lines hold their own `prompt`")
+    if kind is Format.JSONL and tenant:
+        raise UsageError("--tenant is for one answer: JSON lines hold their own `tenant`")
     with _opened(file) as stream, _writer(json) as out, _desk(settings) as desk:
         if kind is Format.TEXT:
             lines: Iterator[Line] = iter([read_text(stream, prompt, tenant)])
@@ -89,7 +92,12 @@ async def _scan(
         for line in broken:
             typer.echo(f"line {line.number}: {line.why}", err=True)
         reported = [line for line in batch if isinstance(line, Reported)]
-        reports = await desk.scan(reported, target, source)
+        try:
+            reports = await desk.scan(reported, target, source)
+        except DavylampError:
+            if count:
+                typer.echo(f"stopped after {_counted(count, bad, suspect, unsure)}", err=True)
+            raise
         for report in reports:
             _show(report, out)
         bad += sum(report.is_bad for report in reports)
@@ -99,9 +107,13 @@ async def _scan(
     if not count:
         raise UsageError("there is no answer in the input")
     if count > 1:
-        said = f"{bad} bad, {suspect} suspect, {unsure} not told in full"
-        typer.echo(f"{count} answers: {said}", err=True)
-    return BAD_EXIT if bad else UNSURE_EXIT if unsure else 0
+        typer.echo(_counted(count, bad, suspect, unsure), err=True)
+    return BAD_EXIT if bad else UNSURE_EXIT if unsure else GOOD_EXIT
+
+
+def _counted(count: int, bad: int, suspect: int, unsure: int) -> str:
+    answers = "1 answer" if count == 1 else f"{count} answers"
+    return f"{answers}: {bad} bad, {suspect} suspect, {unsure} not told in full"
 
 
 def _show(report: ScanReport, out: TextIO | None) -> None:
@@ -116,7 +128,8 @@ def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
     characters = 0
     for line in lines:
         batch.append(line)
-        characters += len(line.answer) if isinstance(line, Reported) else 0
+        if isinstance(line, Reported):
+            characters += len(line.answer) + len(line.prompt or "")
         if len(batch) >= _BATCH or characters >= _BATCH_CHARACTERS:
             yield batch
             batch, characters = [], 0
