@@ -12,9 +12,10 @@ WORDS_BEFORE, WORDS_AFTER = 48, 24
 
 # One point among digits is a measurement; a date, and maybe the hour, is no number either.
 FRACTION_OR_DATE = re.compile(r"\d+\.\d+|(?:19|20)\d\d([-/.])\d{1,2}\1\d{1,2}(?: \d\d?)?")
-# A number goes on beyond these: decimals, paths, versions, hexadecimal, sums and their results.
+# A number goes on beyond these: decimals, paths, versions, hexadecimal, sums and their results;
+# not beyond the end of a line, before which `$` would stop.
 _NUMBER_BEFORE = re.compile(
-    r"(?:[A-Za-z0-9_%&#/+*^\\-]|[A-Za-z0-9_][.,]|[+*/\u00d7\u00f7^] |[0-9)] ?[=≈] ?)$"
+    r"(?:[A-Za-z0-9_%&#/+*^\\-]|[A-Za-z0-9_][.,]|[+*/\u00d7\u00f7^] |[0-9)] ?[=≈] ?)\Z"
 )
 _NUMBER_AFTER = re.compile(r"[A-Za-z0-9_%*^]|[.,/+-][A-Za-z0-9]| ?[+*/\u00d7\u00f7^=] ?[0-9(]")
 

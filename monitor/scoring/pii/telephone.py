@@ -102,7 +102,7 @@ def _is_formatted(value: str, number: PhoneNumber) -> bool:
 
 def _stands_alone(found: Found) -> bool:
     before = found.before(2)
-    if re.search(r"[A-Za-z0-9_%#&*/^=\\-]$|\d[.,:]$", before) or FRACTION_OR_DATE.fullmatch(
+    if re.search(r"(?:[A-Za-z0-9_%#&*/^=\\-]|\d[.,:])\Z", before) or FRACTION_OR_DATE.fullmatch(
         found.value
     ):
         return False

@@ -138,7 +138,7 @@ def iban(found: Found) -> bool:
     value = bare(found.value)
     if value in SAMPLE_IBANS or is_made_up(value[len("DE00") :]):
         return False
-    if re.match(r"[A-Za-z0-9]", found.after(1)) or re.search(r"[A-Za-z0-9]$", found.before(1)):
+    if re.match(r"[A-Za-z0-9]", found.after(1)) or re.search(r"[A-Za-z0-9]\Z", found.before(1)):
         return False
     return bool(import_module("stdnum.iban").is_valid(value))
 
@@ -176,8 +176,9 @@ def _is_ipv4(found: Found) -> bool:
     parts = [int(part) for part in found.value.split(".")]
     if parts[2:] == [0, 0] or _VERSION_BEFORE.search(found.before(16)):
         return False
-    before, after = found.before(2), found.after(2)
-    if re.search(r"[A-Za-z0-9_.\-]$|\d[.,]$", before) or re.match(r"[A-Za-z0-9_]|[.\-+]\w", after):
+    if re.search(r"(?:[A-Za-z0-9_.\-]|\d[.,])\Z", found.before(2)):
+        return False
+    if re.match(r"[A-Za-z0-9_]|[.\-+]\w", found.after(2)):
         return False
     large = sum(part >= _SMALL_QUAD for part in parts)
     return large >= _LARGE_PARTS or found.beside(_ADDRESS_WORDS)

@@ -46,6 +46,12 @@ STRONG = [
     ("UK_NHS", "NHS number 943 476 5919"),
     ("CA_SIN", "his social insurance number, 518 274 964"),
     ("IN_AADHAAR", "Aadhaar 4991 1866 5246"),
+    # On a line of its own.
+    ("CREDIT_CARD", "Here is the card\n4539148803436467\n"),
+    ("PHONE_NUMBER", "You reach him here\n+44 20 7183 8750"),
+    ("US_SSN", "Record 7\n536-22-8471"),
+    ("IP_ADDRESS", "Hosts\n52.95.110.1"),
+    ("CN_ID_CARD", "ID\n11010519491231002X"),
 ]
 WEAK = [
     # Reserved or made for examples.
