@@ -31,10 +31,12 @@ class Line:
     def send(self, content: Mapping[str, Any], *, seconds: float | None = None) -> None:
         """Send one object, within so many seconds."""
         frame = json.dumps(content).encode("ascii")
-        self._end.settimeout(seconds)
         try:
+            self._end.settimeout(seconds)
             self._end.sendall(_LENGTH.pack(len(frame)) + frame)
-        except ConnectionError as error:
+        except TimeoutError:
+            raise
+        except OSError as error:  # the other end is gone, or ours was closed meanwhile
             raise EOFError from error
 
     def receive(self, *, seconds: float | None = None) -> Any:

@@ -25,6 +25,8 @@ def test_an_end_that_was_closed_here_is_gone_too(seconds) -> None:
     here.close()
     with pytest.raises(EOFError):
         here.receive(seconds=seconds)
+    with pytest.raises(EOFError):
+        here.send({}, seconds=seconds)
     there.close()
 
 
@@ -32,5 +34,7 @@ def test_nothing_in_time_is_said_as_such() -> None:
     here, there = (Line(end) for end in socket.socketpair())
     with pytest.raises(TimeoutError):
         there.receive(seconds=0.01)
+    with pytest.raises(TimeoutError):
+        there.send({"large": "x" * 50_000_000}, seconds=0.01)
     here.close()
     there.close()
