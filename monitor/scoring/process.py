@@ -62,11 +62,6 @@ class WorkerProcess:
                 self._line.close()
                 raise WorkerFailedError(f"could not be started ({type(error).__name__})") from error
 
-    @property
-    def pid(self) -> int:
-        """The process's id."""
-        return self._process.pid
-
     def measure(self, asked: Sequence[Asked], *, seconds: float) -> list[Measurement]:
         """Return one measurement for each answer. Raises ``WorkerFailedError``."""
         try:
