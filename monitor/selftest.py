@@ -83,6 +83,8 @@ class SelfTester:
 
 
 def _said(signal: Signal) -> str:
+    if signal.status is Status.ERROR:
+        return f"{signal.status.value} ({signal.explanation})"
     return signal.variant if signal.status is Status.FAIL else signal.status.value
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable
 from monitor.cli.config_commands import Report
 from monitor.cli.doctor_around import check_listening, check_node, check_storage
 from monitor.cli.doctor_calibration import check_calibrations
+from monitor.cli.doctor_checks import check_checks
 from monitor.cli.doctor_line import Health, Line, Surroundings
 from monitor.cli.doctor_target import check_target
 
@@ -23,6 +24,7 @@ async def doctor(around: Surroundings) -> Report:
     groups = [
         _all(check_storage(around)),
         _all(check_calibrations(around)),
+        _all(check_checks(around)),
         *(_all(check_target(around, target)) for target in targets),
         *(_one(check_node(around, target, node)) for target in targets for node in target.nodes),
         _all(check_listening(around)),

@@ -18,6 +18,6 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def doctor(config: ConfigOption = DEFAULT_CONFIG, json: JsonOption = None) -> int:
-    """Look at DNS, TLS, keys, clock, store, nodes and metrics; each line says what to do."""
+    """Look at DNS, TLS, keys, clock, store, checks, nodes, metrics; each line says what to do."""
     around = Surroundings(config=read_config(str(config)), clock=SystemClock())
     return tell(asyncio.run(examine(around)), json)

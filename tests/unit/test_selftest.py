@@ -100,7 +100,9 @@ class BrokenScorer:
     "check", [c for c in CHECKS if c.measured and c.code != "JUDGE"], ids=lambda check: check.code
 )
 def test_a_broken_instrument_makes_its_check_blind(check) -> None:
-    assert run_on(check, scorer=BrokenScorer()).blind
+    words = [each.words for each in run_on(check, scorer=BrokenScorer()).blind]
+    assert words
+    assert all("said error (" in each and "OSError)" in each for each in words)
 
 
 def test_the_last_result_is_kept() -> None:

@@ -23,6 +23,7 @@ from monitor.clock import SystemClock
 from tests.unit.cli.certificate import self_signed
 from tests.unit.cli.small_server import Answer, Handler, serving
 from tests.unit.config.known import load_text
+from tests.unit.scoring.tiny_bert import save_tiny_bert
 
 KEYS = {
     "DONOR_A_KEY": "planted-key-a",
@@ -103,6 +104,23 @@ def test_all_is_well_but_the_daemon_is_not_running(tmp_path: Path) -> None:
     assert "the daemon is not running" in line(report, "metrics")
     assert report.exit_code == 3
     assert not any(key in report.text for key in KEYS.values())
+
+
+def test_checks_that_see_are_one_line(tmp_path: Path) -> None:
+    assert line(ask(tmp_path), "checks").startswith("ok       checks: all ")
+
+
+def test_a_model_that_cannot_be_loaded_is_a_blind_check(tmp_path: Path) -> None:
+    folder = save_tiny_bert(tmp_path / "tiny")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    topic = f"checks: {{topic: {{model: {folder}, backend: onnx}}}}\ntargets:"
+    report = ask(tmp_path, changes={"targets:": topic})
+    assert line(report, "check TOPIC").startswith("fail     check TOPIC: blind: ")
+    assert "model.safetensors cannot be read" in line(report, "check TOPIC")
+    assert "do: mend its section under checks" in line(report, "check TOPIC")
+    assert "see what they must" not in report.text
+    assert report.exit_code == 1
 
 
 def test_a_missing_key_is_named(tmp_path: Path) -> None:
