@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from monitor.checks import CHECKS, judge_trial
+from monitor.checks.remembered import remembered
 from monitor.history import History, JudgeSettings
 from monitor.measuring import measure
 from monitor.model import Calibration, Expectation, Fact, Needle, PromptBaseline, Status, ToolCall
@@ -132,17 +133,24 @@ EXPECTS = Expectation(
     limit_tokens=100,
     limit_source="config",
     size_tokens=120,
-    border_input="one",
 )
 
 
 def judged(answer: str, **response):
-    """Return every signal of every check, measured by the real instruments."""
+    """Return every signal of every check, measured by the real instruments.
+
+    The second exchange is asked for a border input: of its answer less is expected.
+    """
     exchange = an_exchange(f"{NONCE} what is 40 + 2?", answer, response=response)
-    exchange = replace(exchange, expectation=EXPECTS)
-    trial = a_trial(exchange)
-    measured = asyncio.run(measure(trial, (), HISTORY, SCORER))
-    return judge_trial(trial, replace(HISTORY, measured=measured), CHECKS)
+    golden = replace(exchange, expectation=EXPECTS)
+    border = replace(exchange, index=1, expectation=replace(EXPECTS, border_input="one"))
+    trial = a_trial(golden, border)
+    measured = asyncio.run(measure(a_trial(golden), (), HISTORY, SCORER))
+    history = replace(HISTORY, measured=dict.fromkeys((0, 1), measured[0]))
+    signals = judge_trial(trial, history, CHECKS)
+    for each in trial.exchanges:
+        assert MARK.casefold() not in repr(remembered(trial, each, history)).casefold()
+    return signals
 
 
 def holds_its_promises(signals) -> None:

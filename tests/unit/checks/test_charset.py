@@ -31,6 +31,7 @@ def charset(answer: str, prompt: str = "Where is the train?", **fields) -> str:
     """Return the variant that CHARSET fails an answer with."""
     signals = [s for s in said(answer, prompt, **fields).signals if s.code == "CHARSET"]
     [signal] = signals
+    assert signal.status is not Status.ERROR, signal.explanation
     return signal.variant if signal.status is Status.FAIL else ""
 
 

@@ -23,7 +23,7 @@ BENCH = Bench()
 
 def signal(answer: str, prompt: str = "Tell me more.", **fields):
     exchange = an_exchange(prompt, answer, **fields)
-    [only] = judge_trial(a_trial(exchange), BENCH.history, [CHECK])
+    [only] = CHECK.judge(a_trial(exchange), exchange, BENCH.history)
     return only
 
 
@@ -160,4 +160,5 @@ def test_any_text_is_judged_and_places_are_within(text: str) -> None:
 )
 def test_five_megabytes_are_cut_to_what_is_looked_at(unit: str) -> None:
     found = signal(unit * (5_000_000 // len(unit)))
+    assert found.status is Status.FAIL
     assert all(end <= SAID_CHARACTERS for _, end in found.spans)

@@ -100,4 +100,5 @@ def test_any_text_is_searched(text: str) -> None:
 )
 def test_five_megabytes_are_cut_to_what_is_looked_at(unit: str) -> None:
     found = signal(unit * (5_000_000 // len(unit)))
+    assert found.status is (Status.FAIL if "Kestrel" in unit else Status.PASS)
     assert all(end <= SAID_CHARACTERS for _, end in found.spans)
