@@ -4,6 +4,7 @@ DavylampError
 ├── ConfigError        the user mends a file; the command exits 2
 │   └── PromptError    the same, for a golden-prompt suite
 ├── UsageError         the user mends the command line; the command exits 2
+├── UnsureError        it could not be told; the command exits 3
 ├── StoreError         the store cannot be opened, read or written
 │   └── StoreBusyError another process owns the embedded store
 ├── ProbeError         a probe could not be carried out; caught in one place, becomes ``invalid``
@@ -23,6 +24,10 @@ class DavylampError(Exception):
 
 class UsageError(DavylampError):
     """The command line asks for something that cannot be done."""
+
+
+class UnsureError(DavylampError):
+    """What was asked for could not be told, and nothing about the command line is wrong."""
 
 
 class ConfigError(DavylampError):

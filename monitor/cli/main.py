@@ -10,9 +10,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from monitor.errors import DavylampError
+from monitor.errors import DavylampError, UnsureError
 
-GOOD_EXIT, USAGE_EXIT, ABORTED_EXIT = 0, 2, 130
+GOOD_EXIT, USAGE_EXIT, UNSURE_EXIT, ABORTED_EXIT = 0, 2, 3, 130
 
 # verb -> (module with a typer ``app``, what --help says)
 VERBS: dict[str, tuple[str, str]] = {
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE_EXIT
     except DavylampError as error:
         sys.stderr.write(f"{error}\n")
-        return USAGE_EXIT
+        return UNSURE_EXIT if isinstance(error, UnsureError) else USAGE_EXIT
     return result if isinstance(result, int) else GOOD_EXIT
 
 

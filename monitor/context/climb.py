@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -24,7 +24,7 @@ from monitor.context.sizes import (
     smallest,
 )
 from monitor.detect.ladder import Next, Read, Rung, Search, next_size
-from monitor.errors import UsageError
+from monitor.errors import UnsureError, UsageError
 from monitor.live import LiveTarget
 from monitor.longtext import SENTENCES
 from monitor.model import Exchange, Part, Trial, VerdictClass
@@ -89,11 +89,12 @@ async def verify_context(
     """Climb one target's ladder; store it, export it, and return its report.
 
     Raises ``UsageError`` if there is nothing to climb to, if an open LEAK holds the shape back,
-    or if the worst case is dearer than what is left and nobody agreed to that.
+    or if the worst case is dearer than what is left and nobody agreed to that; ``UnsureError`` if
+    no limit is declared and the target could not be asked for one.
     """
     (target,) = selected(installation.config, (asked.target,))
-    live, _ = await ready(installation, target)
-    _refuse_what_cannot_be(installation, live)
+    live, discovery = await ready(installation, target)
+    _refuse_what_cannot_be(installation, live, discovery.notes)
     climber = _Climber(installation, live, asked, on_step)
     climber.announce()
     await climber.climb()
@@ -105,7 +106,9 @@ async def verify_context(
     return report
 
 
-def _refuse_what_cannot_be(installation: Installation, live: LiveTarget) -> None:
+def _refuse_what_cannot_be(
+    installation: Installation, live: LiveTarget, unread: Sequence[str]
+) -> None:
     name, limits = live.view.name, live.view.limits
     finding = installation.findings.frozen_shapes(name).get("boundary")
     if finding:
@@ -114,6 +117,12 @@ def _refuse_what_cannot_be(installation: Installation, live: LiveTarget) -> None
             f"others' text (davylamp findings show {finding})"
         )
         raise UsageError(msg)
+    if not limits and unread:
+        msg = (
+            f"{name}: no limit is declared, and what it states could not be read: "
+            f"{'; '.join(unread)} (ask again when it answers, or set context_tokens)"
+        )
+        raise UnsureError(msg)
     if not limits:
         msg = f"{name}: no limit is declared or discovered (set context_tokens)"
         raise UsageError(msg)

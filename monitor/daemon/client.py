@@ -19,7 +19,7 @@ from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
-from monitor.errors import DavylampError, StoreBusyError, UsageError
+from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
 from monitor.reports.calibration import CalibrationReport
 from monitor.reports.check import CheckReport
 from monitor.reports.ladder import LadderReport
@@ -193,7 +193,7 @@ def _report(lines: Iterator[str], on_step: Callable[[dict[str, Any]], None], wha
         if "step" in said:
             on_step(said["step"])
         elif "error" in said:
-            raise UsageError(said["error"])
+            raise (UnsureError if said.get("unsure") else UsageError)(said["error"])
         elif "crashed" in said:
             msg = f"the {what} crashed inside the daemon, see its log: {said['crashed']}"
             raise DavylampError(msg)

@@ -35,7 +35,7 @@ from monitor.daemon.hosts import KnownHost, known_hosts
 from monitor.daemon.probing import ProbeNow, probe_now
 from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
-from monitor.errors import DavylampError
+from monitor.errors import DavylampError, UnsureError
 from monitor.logs import crash_words
 from monitor.planning import profile_choices
 from monitor.scanning import Reported
@@ -253,7 +253,7 @@ class _Pages:
             async with self._checking:
                 report = await run_check(self._installation, selection, put)
         except DavylampError as error:
-            return {"error": str(error)}
+            return _error(error)
         return {"report": report.model_dump(mode="json", by_alias=True)}
 
     async def _probe(self, asked: ProbeNow, put: Put) -> dict[str, object]:
@@ -261,7 +261,7 @@ class _Pages:
             async with self._checking:
                 report = await probe_now(self._installation, self._schedule.changes, asked, put)
         except DavylampError as error:
-            return {"error": str(error)}
+            return _error(error)
         return {"report": report.model_dump(mode="json", by_alias=True)}
 
     async def _calibrate(self, asked: Calibrate, put: Put) -> dict[str, object]:
@@ -269,7 +269,7 @@ class _Pages:
             async with self._calibrating:
                 report = await calibrate(self._installation, asked, put)
         except DavylampError as error:
-            return {"error": str(error)}
+            return _error(error)
         self._schedule.recalibrated(asked.target)
         return {"report": report.model_dump(mode="json", by_alias=True)}
 
@@ -278,7 +278,7 @@ class _Pages:
         try:
             reports = await self._scan_desk.scan(reported, asked.target, asked.source)
         except DavylampError as error:
-            return {"error": str(error)}
+            return _error(error)
         return {"report": [each.model_dump(mode="json", by_alias=True) for each in reports]}
 
     async def _climb(self, climb: Climb, put: Put) -> dict[str, object]:
@@ -286,8 +286,12 @@ class _Pages:
             async with self._climbing:
                 report = await verify_context(self._installation, climb, put)
         except DavylampError as error:
-            return {"error": str(error)}
+            return _error(error)
         return {"report": report.model_dump(mode="json", by_alias=True)}
+
+
+def _error(error: DavylampError) -> dict[str, object]:
+    return {"error": str(error), "unsure": isinstance(error, UnsureError)}
 
 
 def _wrong(error: ValidationError) -> str:

@@ -15,9 +15,9 @@ from monitor.clock import SystemClock
 from monitor.context import Asked, LadderStep, verify_context
 from monitor.context.sizes import nominal_ruler
 from monitor.detect.ladder import COLD_EVERY, Read
-from monitor.engines.base import Reply
+from monitor.engines.base import Discovery, Reply
 from monitor.engines.scripted import SCRIPTED_TIMING, ScriptedEngine
-from monitor.errors import UsageError
+from monitor.errors import UnsureError, UsageError
 from monitor.model import Failure, FailureKind, Request, Response, Usage
 from monitor.probes.base import TokenLimit
 from monitor.probes.ladder import cut_to, middle_gate, planted_at
@@ -325,6 +325,18 @@ def test_an_open_leak_holds_the_ladder_back() -> None:
 def test_without_a_limit_there_is_nothing_to_climb_to(limits, words) -> None:
     with pytest.raises(UsageError, match=words):
         Climbed(engine(whole(4096)), limits=limits).report()
+
+
+def test_a_limit_that_could_not_be_asked_for_is_not_called_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def away(_: ScriptedEngine, *, credential: str | None) -> Discovery:
+        return Discovery(notes=("/models: no answer in 10 s",))
+
+    monkeypatch.setattr(ScriptedEngine, "discover", away)
+    with pytest.raises(UnsureError, match="could not be read: /models: no answer in 10 s"):
+        Climbed(engine(whole(4096)), limits=()).report()
+    assert Climbed(engine(whole(4096))).report().exit_code == 0
 
 
 def test_the_cap_of_the_command_line_is_kept_and_the_rest_is_not_probed() -> None:

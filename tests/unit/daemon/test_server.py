@@ -20,7 +20,7 @@ from monitor.daemon.hosts import host_name, known_hosts
 from monitor.daemon.run import url_of
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
-from monitor.errors import DavylampError, UsageError
+from monitor.errors import DavylampError, UnsureError, UsageError
 from tests.unit.daemon.installed import (
     FakeEngine,
     ManualClock,
@@ -171,6 +171,13 @@ def test_a_check_that_crashes_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(server, "run_check", crash)
     with_server(tmp_path, test)
+
+
+@pytest.mark.parametrize("error", [UsageError, UnsureError])
+def test_what_could_not_be_told_in_the_daemon_is_told_as_that(error: type[DavylampError]) -> None:
+    line = json.dumps(server._error(error("no answer")))
+    with pytest.raises(error, match="no answer"):
+        _report(iter([line]), lambda _: None, "context")
 
 
 @pytest.mark.parametrize("ends_by_itself", [True, False])
