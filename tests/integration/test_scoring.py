@@ -25,6 +25,8 @@ def watched(installation: Installation, *arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", WATCHED, str(out), *arguments]
     with process([*command, "--config", str(installation.config)]) as running:
         running.communicate(timeout=120)
+        # Nothing is started or loaded by a command that does not come so far.
+        assert running.returncode == 0
     report: dict[str, Any] = json.loads(out.read_text("utf-8"))
     return report
 
@@ -78,7 +80,10 @@ def test_a_configured_topic_is_measured_in_a_worker_and_says_what_it_lacks(
 def test_with_an_instrument_the_command_itself_loads_no_model(healthy: Installation) -> None:
     healthy.settings["checks"] = {"topic": {"backend": "onnx"}}
     healthy.write()
-    assert watched(healthy, "check", "--probe", "golden")["loaded"] == []
+    seen = watched(healthy, "check", "--probe", "golden")
+    assert seen["loaded"] == []
+    [worker] = seen["started"]
+    assert "monitor.scoring.child" in worker
 
 
 def test_a_model_that_is_nowhere_is_an_error_of_the_configuration(healthy: Installation) -> None:
