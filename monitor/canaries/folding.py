@@ -1,16 +1,19 @@
-"""Text as it is searched for planted values: folded, escapes undone, every place traceable."""
+"""Text as it is searched for codes and planted values: folded, escapes undone, places traceable."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from dataclasses import dataclass
 
 # A model answers inside URLs and JSON strings too, and those stand in other JSON strings; in
 # Markdown, where punctuation may be escaped, and in HTML, where addresses hide as references.
-_ESCAPE = re.compile(
-    r"\\{1,4}(?:u[0-9a-fA-F]{4}|[nrt/\"]|[.@_*()-])|%[0-9a-fA-F]{2}"
-    r"|&#(?:[xX][0-9a-fA-F]{1,6}|[0-9]{1,7});"
+# Whoever writes all in capitals changes the letters of escapes too. Runs of other characters that
+# are not ASCII are found along with them.
+_SPECIAL = re.compile(
+    r"(?P<escape>\\{1,4}(?:[uU][0-9a-fA-F]{4}|[nrtNRT/\"]|[.@_*()-])|%[0-9a-fA-F]{2}"
+    r"|&#(?:[xX][0-9a-fA-F]{1,6}|[0-9]{1,7});)|[^\x00-\x7f]+"
 )
 _NAMED = {"n": "\n", "r": "\r", "t": "\t"}
 _LAST_CHARACTER = 0x10FFFF
@@ -18,19 +21,20 @@ _LAST_CHARACTER = 0x10FFFF
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A folded text. ``origins`` holds, for each of its characters, where that came from.
+    """A folded text. ``origins``: where each of its characters began in the original, and ended.
 
     ``None`` means that nothing has moved.
     """
 
     text: str
-    origins: tuple[tuple[int, int], ...] | None = None
+    origins: tuple[array[int], array[int]] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the half-open place in the original of a non-empty place in ``text``."""
         if self.origins is None:
             return start, end
-        return self.origins[start][0], self.origins[end - 1][1]
+        starts, ends = self.origins
+        return starts[start], ends[end - 1]
 
 
 def fold(text: str) -> Folded:
@@ -41,28 +45,50 @@ def fold(text: str) -> Folded:
     """
     if text.isascii() and not any(sign in text for sign in ("\\", "%", "&#")):
         return Folded(text.lower())
-    folded: list[str] = []
-    origins: list[tuple[int, int]] = []
-    known: dict[str, str] = {}
-    for start, end, character in _characters(text):
-        plain = known.get(character)
-        if plain is None:
-            plain = known[character] = _plain(character)
-        folded.append(plain)
-        origins.extend([(start, end)] * len(plain))
-    return Folded("".join(folded), tuple(origins))
-
-
-def _characters(text: str) -> list[tuple[int, int, str]]:
-    """Return the characters with their places; an escape counts as the one it stands for."""
-    found: list[tuple[int, int, str]] = []
+    folding = _Folding(text)
     at = 0
-    for escape in _ESCAPE.finditer(text):
-        found.extend((place, place + 1, text[place]) for place in range(at, escape.start()))
-        found.append((escape.start(), escape.end(), _unescaped(escape.group())))
-        at = escape.end()
-    found.extend((place, place + 1, text[place]) for place in range(at, len(text)))
-    return found
+    for found in _SPECIAL.finditer(text):
+        start, end = found.span()
+        folding.take_ascii(at, start)
+        if found["escape"]:
+            folding.take(_unescaped(found["escape"]), start, end)
+        else:
+            for place in range(start, end):
+                folding.take(text[place], place, place + 1)
+        at = end
+    folding.take_ascii(at, len(text))
+    return folding.done()
+
+
+class _Folding:
+    """A text that is being folded, piece by piece from its beginning."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._pieces: list[str] = []
+        # Arrays, for an answer may have millions of characters.
+        self._starts, self._ends = array("q"), array("q")
+        self._known: dict[str, str] = {}
+
+    def take(self, character: str, start: int, end: int) -> None:
+        """Take a character that stands at this place of the text."""
+        plain = self._known.get(character)
+        if plain is None:
+            plain = self._known[character] = _plain(character)
+        self._pieces.append(plain)
+        for _ in plain:
+            self._starts.append(start)
+            self._ends.append(end)
+
+    def take_ascii(self, start: int, end: int) -> None:
+        """Take a stretch of plain ASCII at once: nothing moves in it."""
+        self._pieces.append(self._text[start:end].lower())
+        self._starts.extend(range(start, end))
+        self._ends.extend(range(start + 1, end + 1))
+
+    def done(self) -> Folded:
+        """Return the whole."""
+        return Folded("".join(self._pieces), (self._starts, self._ends))
 
 
 def _unescaped(escape: str) -> str:
@@ -72,8 +98,8 @@ def _unescaped(escape: str) -> str:
         return chr(code) if code <= _LAST_CHARACTER else "\ufffd"
     code_or_sign = escape.lstrip("\\%")
     if len(code_or_sign) == 1:
-        return _NAMED.get(code_or_sign, code_or_sign)
-    return chr(int(code_or_sign.removeprefix("u"), 16))
+        return _NAMED.get(code_or_sign.lower(), code_or_sign)
+    return chr(int(code_or_sign.lower().removeprefix("u"), 16))
 
 
 def _plain(character: str) -> str:

@@ -7,14 +7,14 @@ letters of vowel and sixteen of consonant, so a group is five letters and models
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from monitor.canaries.folding import fold
+
 CONSONANTS = "bdfghjklmnprstvz"
 VOWELS = "aiou"
-GROUP_LETTERS = 5
 GROUP_BITS = 16
 GROUPS_PER_MARKER = 4
 # Between two groups of one marker a model may write hyphens, spaces, new lines, emphasis marks.
@@ -23,8 +23,7 @@ MAX_SEPARATOR_CHARACTERS = 6
 _C, _V = f"[{CONSONANTS}]", f"[{VOWELS}]"
 _GROUP = re.compile(f"{_C}{_V}{_C}{_V}{_C}")
 _GLUED = re.compile(f"(?:{_C}{_V}{_C}{_V}{_C})+")
-# Escapes are separators, not letters: models answer inside JSON strings and URLs too.
-_RUN = re.compile(r"\\u[0-9a-f]{4}|\\[nrt]|%[0-9a-f]{2}|[a-z0-9]+")
+_RUN = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,43 +52,22 @@ def dictionary_words() -> frozenset[str]:
     return frozenset(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-def normalise(text: str) -> tuple[str, list[int] | None]:
-    """Return the text in NFKC, folded, without invisible characters, and each place's origin.
-
-    The second value maps a place in the first to its place in ``text``; ``None`` means they are
-    the same.
-    """
-    if text.isascii():
-        return text.lower(), None
-    letters: list[str] = []
-    origins: list[int] = []
-    for place, character in enumerate(text):
-        if unicodedata.category(character) == "Cf":
-            continue
-        folded = unicodedata.normalize("NFKC", character).casefold()
-        letters.append(folded)
-        origins.extend([place] * len(folded))
-    return "".join(letters), origins
-
-
 def chains(text: str) -> list[list[Group]]:
     """Return the groups of ``text`` in runs of neighbours, dictionary words left out.
 
     Neighbours stand at most ``MAX_SEPARATOR_CHARACTERS`` apart with no letter or digit between
-    them; groups written together without any separator count as neighbours too.
+    them, as the text is read (`fold`); groups written together count as neighbours too.
     """
-    folded, origins = normalise(text)
+    folded = fold(text)
     words = dictionary_words()
     found: list[list[Group]] = []
     last_end = -MAX_SEPARATOR_CHARACTERS - 1
-    for run in _RUN.finditer(folded):
-        if run.group()[0] in "\\%":
-            continue
+    for run in _RUN.finditer(folded.text):
         if not _GLUED.fullmatch(run.group()) or run.group() in words:
             last_end = -MAX_SEPARATOR_CHARACTERS - 1
             continue
         groups = [
-            _located(run.start() + m.start(), m.group(), origins)
+            Group(m.group(), *folded.span(run.start() + m.start(), run.start() + m.end()))
             for m in _GROUP.finditer(run.group())
         ]
         if run.start() - last_end <= MAX_SEPARATOR_CHARACTERS:
@@ -98,13 +76,6 @@ def chains(text: str) -> list[list[Group]]:
             found.append(groups)
         last_end = run.end()
     return found
-
-
-def _located(start: int, letters: str, origins: list[int] | None) -> Group:
-    end = start + GROUP_LETTERS
-    if origins is None:
-        return Group(letters, start, end)
-    return Group(letters, origins[start], origins[end - 1] + 1)
 
 
 def substitutions(one: str, other: str) -> int:

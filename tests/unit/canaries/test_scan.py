@@ -51,6 +51,8 @@ def minted(count: int, seed: int = 1) -> tuple[MarkerRegistry, list[Marker]]:
 
 REGISTRY, MARKERS = minted(500)
 SEPARATORS = ["-", " ", "\n", "\u200b", "\u2011", "--", "** **", "", "\\n", " - "]
+# As URLs, JSON in JSON, Markdown and HTML write a hyphen.
+ESCAPED = ["%2D", "%E2%80%91", "\\\\u2011", "\\-", "&#45;", "&#x2011;"]
 
 
 @given(st.integers(0, 0xFFFF))
@@ -90,6 +92,29 @@ def test_a_foreign_marker_is_proven_however_it_is_written(index, separators, cas
     assert scan.matches[0].marker_id == marker.id
     assert scan.matches[0].owner == marker.owner
     assert scan.matches[0].net_bits >= LEAK_BITS
+
+
+@pytest.mark.parametrize("hyphen", ESCAPED)
+def test_a_marker_is_read_through_escapes(hyphen: str) -> None:
+    marker = MARKERS[3]
+    written = marker.text.replace("-", hyphen)
+    for text in (written, written.upper()):
+        [match] = scan_answer(f"It is {text}!", "Please say hello.", REGISTRY).matches
+        assert (match.marker_id, match.kind) == (marker.id, MatchKind.NEIGHBOURS)
+        assert echo(text, marker.text) is Echo.OWN
+        assert match.places == (0, 1, 2, 3)
+        assert (match.spans[0][0], match.spans[-1][1]) == (6, 6 + len(text))
+
+
+def test_a_marker_is_read_where_each_letter_is_escaped() -> None:
+    marker = MARKERS[3]
+    for text in (
+        "".join(f"&#{ord(letter)};" for letter in marker.text),
+        "".join(f"%{ord(letter):02x}" for letter in marker.text),
+        "".join(f"\\u{ord(letter):04x}" for letter in marker.text),
+    ):
+        [match] = scan_answer(text, "Please say hello.", REGISTRY).matches
+        assert (match.marker_id, match.places) == (marker.id, (0, 1, 2, 3))
 
 
 @given(st.integers(0, len(MARKERS) - 1), st.text(max_size=40), st.text(max_size=40))
