@@ -64,13 +64,19 @@ class LiveTarget:
         those it showed to be undecided are asked.
         """
         self.calibrated, valid = calibrated, calibrated.valid
-        if configured is not None:
-            self.tolerance, self.tolerance_source = configured, ToleranceSource.CONFIGURED
-        elif valid is not None:
-            self.tolerance, self.tolerance_source = valid.tolerance, ToleranceSource.CALIBRATED
-        else:
-            self.tolerance, self.tolerance_source = DEFAULT_TOLERANCE, ToleranceSource.DEFAULT
+        self.tolerance, self.tolerance_source = tolerance_in_force(calibrated, configured)
         set_aside = valid.quarantined if valid is not None else ()
         tokens = valid.first_tokens if valid is not None else ()
         undecided = frozenset(each.border_input for each in tokens if len(each.seen) > 1)
         self.view = replace(self.view, quarantined=set_aside, undecided=undecided)
+
+
+def tolerance_in_force(
+    calibrated: CalibrationStatus, configured: float | None
+) -> tuple[float, ToleranceSource]:
+    """Return what is ``configured``, else by a valid calibration, else 10 %, and who says it."""
+    if configured is not None:
+        return configured, ToleranceSource.CONFIGURED
+    if calibrated.valid is not None:
+        return calibrated.valid.tolerance, ToleranceSource.CALIBRATED
+    return DEFAULT_TOLERANCE, ToleranceSource.DEFAULT

@@ -12,7 +12,8 @@ from monitor.baselines import parts_today
 from monitor.calibrating.planning import Sitting
 from monitor.calibration import calibrations_in
 from monitor.config import Config, Target
-from monitor.model import DEFAULT_TOLERANCE, CalibrationStatus, ToleranceSource
+from monitor.live import tolerance_in_force
+from monitor.model import CalibrationStatus
 from monitor.passes import Done
 from monitor.probes.base import BudgetKind
 from monitor.reports.calibrated import calibrated_report
@@ -99,12 +100,7 @@ def _standing(
     config: Config, target: Target, status: CalibrationStatus, *, now: datetime
 ) -> CalibrationReport:
     """Return how a target's calibration stands, and which tolerance is in force."""
-    configured, valid = config.for_target(target).tolerance, status.valid
-    tolerance, source = DEFAULT_TOLERANCE, ToleranceSource.DEFAULT
-    if configured is not None:
-        tolerance, source = configured, ToleranceSource.CONFIGURED
-    elif valid is not None:
-        tolerance, source = valid.tolerance, ToleranceSource.CALIBRATED
+    tolerance, source = tolerance_in_force(status, config.for_target(target).tolerance)
     return CalibrationReport(
         davylamp_version=__version__,
         configuration_hash=config.hash,
