@@ -116,15 +116,16 @@ class Calibrations:
         read = [(row, self._read(row)) for row in rows]
         broken = tuple(row.id for row, found in read if found is None)
         whole = [found for _, found in read if found is not None]
-        if read and read[0][1] is None:
+        subject = subject_of(parts)
+        valid = next((each for each in whole if each.subject == subject), None)
+        newer = read[: [found for _, found in read].index(valid)] if valid else read[:1]
+        if any(found is None for _, found in newer):
             log.error(
                 "calibration %s of %s is not what was signed: it is not used. `davylamp "
                 "calibrate %s --replace --reason WHY` makes a new one",
                 *(broken[0], target, target),
             )
             return CalibrationStatus(state=CalibrationState.BROKEN, broken=broken)
-        subject = subject_of(parts)
-        valid = next((each for each in whole if each.subject == subject), None)
         if valid is not None:
             return CalibrationStatus(state=CalibrationState.VALID, newest=valid, broken=broken)
         if not whole:

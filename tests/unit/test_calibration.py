@@ -178,6 +178,19 @@ def test_a_row_that_was_changed_is_never_used_and_that_is_loud(
     assert older.id != newest.id
 
 
+def test_a_broken_record_newer_than_the_one_of_today_is_loud_whatever_came_after(
+    store: Store, kept: Calibrations, target: str
+) -> None:
+    other = (("model", "another"),)
+    kept.keep(a_calibration(target))
+    signed = kept.keep(a_calibration(target))
+    kept.keep(a_calibration(target, parts=other, subject=subject_of(other)))
+    row = next(row for row in store.reader.calibrations(target) if row.id == signed.id)
+    overwrite(store, replace(row, tolerance=0.5))
+    assert kept.status(target, PARTS).state is CalibrationState.BROKEN
+    assert kept.status(target, other).state is CalibrationState.VALID
+
+
 def test_a_record_of_another_target_or_another_key_is_broken(
     store: Store, kept: Calibrations, target: str
 ) -> None:
