@@ -60,7 +60,8 @@ class Given:
         if domain not in self._plain:
             return False
         parts = [part for part in re.split(r"[\W_\d]+", mailbox) if len(part) > 1]
-        return all(self._knows(part) for part in parts)
+        # Digits alone name nobody: 28374655@qq.com is news though the domain was given.
+        return bool(parts) and all(self._knows(part) for part in parts)
 
     def _knows(self, part: str) -> bool:
         rest = part[1:]

@@ -41,6 +41,7 @@ def test_what_was_given_is_known(kind: str, value: str, text: str) -> None:
     [
         ("EMAIL_ADDRESS", MAIL, "write to m.okafor@quartz-freight.com"),
         ("EMAIL_ADDRESS", MAIL, "J. Lindqvist works at quartz-freight.co.uk"),
+        ("EMAIL_ADDRESS", "2837465519@qq.com", "write from qq.com"),
         ("CREDIT_CARD", "4539 1488 0343 6467", "4539 1488 0343"),
         ("PHONE_NUMBER", "+44 20 7183 8750", "call 020 7183 8751"),
         ("US_SSN", "536-22-8471", "536-22"),
