@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations, pairwise
 
-from monitor.canaries.candidates import candidates
 from monitor.canaries.keys import InstallationKey, PartHasher
 from monitor.canaries.parts import PartsHasher, split
 from monitor.canaries.proquint import GROUPS_PER_MARKER, encode, substitutions
@@ -125,14 +124,6 @@ class MarkerRegistry:
         """Return the planted value that one of its forms shows, if there is one."""
         found = self._values.get(self._parts_of.of_value(kind, form, key))
         return None if found is None else self._entries[found]
-
-    def knows_value(self, text: str) -> bool:
-        """True if ``text`` holds a whole planted value of this installation, live or expired."""
-        return bool(self._values) and any(
-            self.with_value(each.kind, each.form, each.key) is not None
-            for each in candidates(text)
-            if each.form is Form.WHOLE
-        )
 
     def is_new_value(self, kind: ValueKind, text: str) -> bool:
         """True if no form of this value could be taken for another's."""

@@ -107,7 +107,7 @@ class Said:
 
     @cached_property
     def _plain(self) -> str:
-        # As ``stands_in`` reads a text, once for all facts.
+        # Once for all facts: escaped line breaks and emphasis do not hide one.
         spaced = self._text.replace("\\n", "\n").translate(_EMPHASIS)
         return normalise(spaced)
 

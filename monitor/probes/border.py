@@ -24,9 +24,6 @@ from monitor.probes.base import (
     estimate_tokens,
     stratum,
 )
-from monitor.prompts.first_token import first_token_of
-
-__all__ = ["INPUTS", "PROBE", "first_token_of"]
 
 # Which of these are undecided differs by model; together they hold several for most. All are about
 # as long (10 to 16 bytes), so that equal counts of their tokens look like no fault of counting.

@@ -23,7 +23,6 @@ from monitor.prompts.record import (
     PatternFits,
 )
 from monitor.prompts.strict_json import NOT_JSON, parse_json
-from monitor.prompts.text import stands_in
 
 __all__ = [
     "NOT_JSON",
@@ -45,5 +44,4 @@ __all__ = [
     "missing_facts",
     "parse_json",
     "shipped_folder",
-    "stands_in",
 ]

@@ -38,12 +38,6 @@ def normalise(text: str) -> str:
     return "\n".join(line for line in map(_one_spaced, text.splitlines()) if line)
 
 
-def stands_in(text: str, wanted: str) -> bool:
-    """Whether `wanted` stands in `text` on its own, whatever case, width or emphasis."""
-    plain = text.replace("\\n", "\n").replace("_", " ").replace("*", " ").replace("`", " ")
-    return contains(normalise(plain), normalise(wanted))
-
-
 def contains(text: str, wanted: str) -> bool:
     """Whether `wanted` stands in `text` on its own; both are normalised."""
     start = text.find(wanted)

@@ -29,7 +29,8 @@ from monitor.model import (
 )
 from monitor.planning import profile_choices
 from monitor.probes.base import BudgetKind, TargetView, TenantView, TrialPlan
-from monitor.probes.border import INPUTS, PROBE, Params, first_token_of
+from monitor.probes.border import INPUTS, PROBE, Params
+from monitor.prompts.first_token import first_token_of
 from tests.builders import NOW, Bench, an_exchange
 from tests.fakes.session import FakeSession
 from tests.unit.daemon.installed import config_of
