@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from monitor.canaries import Echo, echo
+from monitor.canaries import Echo, Echoes
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
@@ -71,11 +71,11 @@ def recalls_short_prompts(trial: Trial, exchange: Exchange) -> bool:
 
 def lost_places(exchange: Exchange) -> list[str]:
     """Return the places whose needle does not stand in the answer, copy errors allowed."""
-    text = exchange.response.answer() if exchange.response else ""
+    said = Echoes(exchange.response.answer() if exchange.response else "")
     return [
         needle.place
         for needle in exchange.expectation.needles
-        if echo(text, needle.text) is Echo.ABSENT
+        if said.of(needle.text) is Echo.ABSENT
     ]
 
 
