@@ -29,7 +29,7 @@ from random import Random
 
 from monitor.canaries import Echo, MarkerRegistry, echo
 from monitor.checks.base import Check, Specimen, failed, passed, skipped
-from monitor.checks.fresh import stands_in_request
+from monitor.checks.fresh import MARKER, stands_in_request
 from monitor.checks.ontopic import Said, readable
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, prompt_digest
@@ -47,7 +47,6 @@ SET_PHRASE = 3
 # No place of a marker has these numbers: they keep our hashes apart.
 _ANSWER_HASH, _TASK_HASH = 16, 17
 _OPENING = 400
-_CODE = re.compile(r"\b[a-z]{5}(?:-[a-z]{5}){3}\b")
 _REFUSAL = re.compile(
     r"\b(?:i['\u2019]?m sorry|i am sorry|i apologi[sz]e|as an ai|i can ?not|i can['\u2019]t"
     r"|i am unable|i['\u2019]m unable|not able to (?:help|assist)|i won['\u2019]t)\b"
@@ -159,7 +158,7 @@ def plain(exchange: Exchange) -> str:
 
 def _codes(exchange: Exchange) -> list[str]:
     answer = exchange.response.answer() if exchange.response else ""
-    return list(dict.fromkeys(_CODE.findall(answer[:COMPARED_CHARACTERS].casefold())))
+    return list(dict.fromkeys(MARKER.findall(answer[:COMPARED_CHARACTERS].casefold())))
 
 
 def _is_to_blame(here: _Answer, there: _Answer) -> bool:
@@ -208,7 +207,7 @@ def _task(expected: Expectation) -> str:
     """Name what is asked for, markers aside: two golden prompts, two sums, are two tasks."""
     if expected.golden is not None:
         return f"golden {expected.golden}"
-    return "\n".join(sorted(text for text in _strings(expected.answers) if not _CODE.match(text)))
+    return "\n".join(sorted(text for text in _strings(expected.answers) if not MARKER.match(text)))
 
 
 def _earlier(trial: Trial, exchange: Exchange, own: Telling, history: History) -> Iterator[str]:

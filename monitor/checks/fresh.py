@@ -33,7 +33,8 @@ ASSUMED_BYTES_PER_TOKEN, MOST_BYTES_PER_TOKEN = 8.0, 16.0
 RATIO_MARGIN = 1.5
 LEAST_RATIOS, LEAST_RATIO_BYTES = 8, 2000
 _GROUPS = r"[a-z]{5}(?:-[a-z]{5}){3}"
-_CODE = re.compile(rf"\b{_GROUPS}\b")
+# What is written like a whole marker of any installation.
+MARKER = re.compile(rf"\b{_GROUPS}\b")
 # Nine digits open a prompt that has to be cold: a number drawn for it ("Logbook 123456789.").
 _CODE_OR_SALT = re.compile(rf"\b(?:{_GROUPS}|[0-9]{{9}})\b")
 
@@ -67,7 +68,7 @@ def fresh_part(trial: Trial, exchange: Exchange, registry: MarkerRegistry) -> Fr
     spots = (
         Fresh(code, *around)
         for place, message in enumerate(exchange.request.messages)
-        for code, around in _first(_CODE, message, place, exchange.request, is_fresh)
+        for code, around in _first(MARKER, message, place, exchange.request, is_fresh)
     )
     return max(spots, key=lambda spot: spot.after, default=None)
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from monitor.writing.scripts import script
+from monitor.writing.scripts import UNSPACED, script
 
 WINDOW_CHARACTERS = 2000
 LEAST_REPETITIONS = 4
@@ -20,7 +20,6 @@ LONGEST_PERIOD = 500
 # n-grams of words, and of characters in scripts that write no spaces between words.
 WORDS = 8
 CHARACTERS = 16
-_UNSPACED = frozenset({"CJK", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
 # Words, or the characters of a text without spaces between them; so is an n-gram of either.
 _Words = tuple[str, ...] | str
 # Each anchor looks for the next place of its few characters; a loop of the least length holds at
@@ -151,7 +150,7 @@ def _covered(grams: list[_Words], wanted: set[_Words], words: int) -> bytearray:
 
 def _is_unspaced(text: str) -> bool:
     letters = [name for letter in text[:WINDOW_CHARACTERS] if (name := script(letter))]
-    return sum(name in _UNSPACED for name in letters) * 2 > len(letters)
+    return sum(name in UNSPACED for name in letters) * 2 > len(letters)
 
 
 def _words(text: str, *, unspaced: bool) -> _Words:

@@ -28,6 +28,8 @@ _NO_SCRIPT = frozenset(
 # Names of scripts whose first word is shared.
 _TWO_WORDS = frozenset({"INSCRIPTIONAL", "LINEAR", "MEROITIC", "OL", "OLD", "TAI"})
 _WIDTHS = frozenset({"FULLWIDTH", "HALFWIDTH"})
+# Scripts in which no space parts two words.
+UNSPACED = frozenset({CJK, "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
 # Python has no names for the ideographs of Tangut.
 _UNNAMED = "TANGUT"
 

@@ -14,14 +14,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from monitor.writing.scripts import script
+from monitor.writing.scripts import UNSPACED, script
 
 MOST_CHARACTERS = 200
 LEAST_LETTERS = 2
 MOST_SHAPES = 20_000
 
 # Scripts in which a word has no border one could see, and Hangul, whose particles are glued on.
-_UNSPACED = frozenset({"CJK", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"})
+_BORDERLESS = UNSPACED | {"HANGUL"}
 _LIGHT = frozenset("_*`'\"\u2018\u2019\u201c\u201d\u00ab\u00bb")
 _LIGHT_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Pd"})
 # At the ends of a term these tell nothing; plus and hash do (C++, C#).
@@ -53,7 +53,7 @@ def _shape(character: str) -> str:
     if character in _LIGHT or category in _LIGHT_CATEGORIES:
         return _SPACE
     if category[0] in "LN":
-        return _CHARACTER if script(character) in _UNSPACED else _WORD
+        return _CHARACTER if script(character) in _BORDERLESS else _WORD
     return _MARK if category[0] == "M" else _SIGN
 
 
