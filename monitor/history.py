@@ -19,6 +19,8 @@ REMEMBERED_EXCHANGES = 256
 REMEMBERED_ANSWERS = 24
 REMEMBERED_PROMPTS = 512
 
+_SENT_ID_DIGITS = 16
+
 OwnerKey = tuple[str, str, str, int]
 Worked = TypeVar("Worked")
 
@@ -109,6 +111,7 @@ class History:
     settings: JudgeSettings = JudgeSettings()
     calibration: Calibration | None = None
     measured: Mapping[int, Measurement] = field(default_factory=dict)
+    fingers: Mapping[str, tuple[Finger, ...]] = field(default_factory=dict)
     _worked_out: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -122,8 +125,6 @@ class History:
             self._worked_out[key] = work()
         worked: Worked = self._worked_out[key]
         return worked
-
-    fingers: Mapping[str, tuple[Finger, ...]] = field(default_factory=dict)
 
 
 class Memory:
@@ -193,9 +194,6 @@ def sent_id(text: str) -> int | None:
         return int(text[:_SENT_ID_DIGITS], 16)
     except ValueError:
         return None
-
-
-_SENT_ID_DIGITS = 16
 
 
 def _shared(text: str | None) -> str | None:
