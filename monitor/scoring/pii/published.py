@@ -86,5 +86,8 @@ PLACEHOLDER_MAILBOXES = frozenset(
     }
 )
 
+# The tokens of RFC 6749's examples.
+SAMPLE_TOKENS = frozenset({"2YotnFZFEjr1zCsicMWpAA", "tGzv3JOkF0XG5Qx2TlKWIA"})
+
 # The token of jwt.io, in every tutorial.
 SAMPLE_CLAIMS = ("John Doe", "1234567890", "example.com", "Joe Coder")

@@ -11,7 +11,7 @@ from collections import Counter
 
 from monitor.scoring.pii.folding import is_made_up
 from monitor.scoring.pii.found import Found
-from monitor.scoring.pii.published import SAMPLE_CLAIMS
+from monitor.scoring.pii.published import SAMPLE_CLAIMS, SAMPLE_TOKENS
 
 # By the vendors' documentation: a prefix, and the whole key with it.
 _SHAPES: tuple[tuple[str, str], ...] = (
@@ -58,15 +58,23 @@ _SHAPES: tuple[tuple[str, str], ...] = (
 )
 VENDORS = tuple((prefix, rf"(?<![A-Za-z0-9_-]){shape}(?![A-Za-z0-9])") for prefix, shape in _SHAPES)
 
-# What a secret is called where it is assigned: `api_key = "…"`, `"token": "…"`, `密码: …`.
-ASSIGNMENT_WORDS = ("key", "token", "secret", "passw", "pwd", "credential", "密码", "密钥", "令牌")
-ASSIGNMENT = (
+# What a secret is called where it is assigned: `api_key = "…"`, `"token": "…"`, `密码: …`; or it
+# stands where secrets do: `Authorization: Bearer …`, `scheme://user:…@host`.
+ASSIGNMENT_WORDS = (
+    *("key", "token", "secret", "passw", "pwd", "credential", "密码", "密钥", "令牌"),
+    *("bearer", "://"),
+)
+_VALUE = r"[A-Za-z0-9+/_.~-]{16,256}={0,2}"
+_NAME = (
     r"(?i:api[_-]?key|secret|token|passw(?:or)?d|passphrase|\bpwd|access[_-]?key|private[_-]?key"
     r"|auth[_-]?key|credentials?|密码|密钥|令牌)"
     r"(?i:[_-]?(?:key|id|value|access|token))?[\"'`]?[ \t]{0,4}(?::=|[:=]|=>|是|is)[ \t]{0,4}"
-    r"[\"'`]?[A-Za-z0-9+/_.~-]{16,256}={0,2}"
+    r"[\"'`]?"
 )
-_ASSIGNED = re.compile(r"[A-Za-z0-9+/_.~-]{16,256}={0,2}$")
+_BEARER = r"(?i:\bauthorization[\"'`]?[ \t]{0,4}[:=][ \t]{0,4}[\"'`]?bearer)[ \t]{1,4}"
+_IN_URL = r"://[^\s/?#@:]{0,64}:(?=[^\s/?#@]{1,256}@)"
+ASSIGNMENT = f"(?:{_NAME}|{_BEARER}|{_IN_URL}){_VALUE}"
+_ASSIGNED = re.compile(f"{_VALUE}$")
 JWT = r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{2,8192}\.[A-Za-z0-9_-]{16,1024}"
 PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
@@ -107,6 +115,8 @@ def assigned_key(found: Found) -> bool:
     It holds letters and digits and is no name, path, date or UUID (an identifier, not a secret).
     """
     value = assigned(found.value)
+    if value in SAMPLE_TOKENS:
+        return False
     mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value)
     if not mixed or _UUID.search(value):
         return False

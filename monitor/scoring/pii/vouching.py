@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from monitor.scoring.pii.folding import bare, digits, is_made_up
-from monitor.scoring.pii.found import Found
+from monitor.scoring.pii.found import WORDS_BEFORE, Found
 from monitor.scoring.pii.published import (
     PLACEHOLDER_DOMAINS,
     PLACEHOLDER_MAILBOXES,
@@ -34,6 +34,8 @@ Vouch = Callable[[Found], bool]
 _RESERVED_TLDS = frozenset(
     {"example", "test", "invalid", "localhost", "local", "internal", "onion", "alt", "arpa", "lan"}
 )
+# RFC 3986, section 3.2.1: user and password stand between the slashes and the @.
+_USERINFO = re.compile(r"://[^\s/?#@]{0,48}\Z")
 _CARD_WORDS = re.compile(
     r"\bcards?\b|credit|debit|visa|master ?card|amex|american express|discover|union ?pay"
     r"|\bjcb\b|diners|\bcvv|\bcvc|\bpan\b|卡号|卡號|信用卡|银行卡|銀行卡|借记卡"
@@ -63,11 +65,14 @@ _LONGEST_LABEL = 63
 def email(found: Found) -> bool:
     """Say whether an address lies in a registered domain and stands for somebody.
 
-    ``@a@b.org`` is a name in a federated network, ``pkg/a@b`` a package.
+    ``@a@b.org`` is a name in a federated network, ``pkg/a@b`` a package; what stands before the @
+    of a URL is an account or a password there, and no mailbox.
     """
     mailbox, _, domain = found.value.rpartition("@")
     labels = domain.casefold().split(".")
     if labels[-1] in _RESERVED_TLDS or "example" in labels or found.before(1) in ("@", "/"):
+        return False
+    if _USERINFO.search(found.before(WORDS_BEFORE)):
         return False
     if "_" in domain or max(map(len, labels)) > _LONGEST_LABEL:
         return False

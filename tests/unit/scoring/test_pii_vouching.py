@@ -41,6 +41,10 @@ STRONG = [
     ("API_KEY", "xoxb-904817263544-2718394650182-a8Kd93jf9s0dKf93kdlsQzPm"),
     ("API_KEY", 'password = "x8Kd93jf9s0dKf93kdls"'),
     ("API_KEY", "密钥:x8Kd93jf9s0dKf93kdls"),
+    ("API_KEY", "Authorization: Bearer 3f9a8c7be21d04f65a9b3c8d7e6f1a2b3c4d5e6f"),
+    ("API_KEY", '{"authorization": "bearer 3f9a8c7be21d04f65a9b3c8d7e6f1a2b3c4d5e6f"}'),
+    ("API_KEY", "postgres://svc_app:x8Kd93jf9s0dKf93kdls@db.quartz-freight.com:5432/x"),
+    ("EMAIL_ADDRESS", "https://quartz-freight.com?to=m.okafor@quartz-freight.com"),
     ("CN_ID_CARD", "身份证11010519491231002X"),
     ("CN_ID_CARD", "110105 19491231 002X"),
     ("UK_NHS", "NHS number 943 476 5919"),
@@ -64,10 +68,14 @@ WEAK = [
     *("8.8.8.8", "ping 1.1.1.1", "192.168.4.17", "10.20.30.40", "203.0.113.77", "127.0.0.1"),
     *("2001:db8::8a2e:370:7334", "fe80::1ff:fe23:4567:890a", "2001:4860:4860::8888"),
     *("AKIAIOSFODNN7EXAMPLE", "sk-your-api-key-goes-here-0000", "api_key = 'YOUR_API_KEY_1234567'"),
+    *("Authorization: Bearer 2YotnFZFEjr1zCsicMWpAA", "Authorization: Bearer YOUR_ACCESS_TOKEN_1"),
     # Failing check digits, issuers, lengths, areas, plans.
     *("4539 1488 0343 6468", "9539 1488 0343 6466", "453914880343646", "DE75512108001245126198"),
     *("000-22-8471", "666-22-8471", "911-22-8471", "536-00-8471", "+44 1 23", "(123) 456-7890"),
     *("110105194912310021", "身份证99010519491231002X"),
+    # A short password or an account, and the host it belongs to.
+    *("https://joe:Zr8kQw2@git.quartz-freight.com", "ssh://deploy@build.quartz-freight.com"),
+    *("amqp://app:secret-password-of-app@queue.quartz-freight.com", "http://localhost:8080/a1B2c3"),
     # Something else that looks alike.
     *(
         "version 52.95.110.1",
