@@ -65,7 +65,10 @@ def test_all_that_is_missing_is_said_at_once(
     assert "checks.language: needs davylamp[language]" in str(raised.value)
 
 
-def test_with_everything_installed_there_is_no_error(tmp_path: Path) -> None:
+def test_with_everything_installed_there_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
     config = read_config(written(tmp_path, TOPIC))
     check_extras(config)
     scorer = scorer_of(config)

@@ -113,6 +113,7 @@ def test_the_worker_is_nice_keeps_no_credentials_and_loads_nothing_from_the_netw
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DONOR_A_KEY", "planted")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     with a_worker() as scorer:
         nice, key, path, offline = measured(
             scorer,
