@@ -10,6 +10,7 @@ from monitor.config.checks import Checks
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
+from monitor.config.storage import Bodies, Retention, Spool, Sql
 from monitor.config.target import Budget, Target
 from monitor.config.values import (
     ClickHouseUrl,
@@ -51,6 +52,24 @@ class Storage(Section):
         default=None, description="File that holds its password."
     )
 
+    cluster: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$")] | None = Field(
+        default=None,
+        description=(
+            "Name of the server's cluster: tables are then made on all of it, and replicated."
+        ),
+    )
+    retention: Retention = Field(default_factory=Retention, description="How long things are kept.")
+    spool: Spool = Field(
+        default_factory=Spool, description="The disk between verdicts and the store."
+    )
+    bodies: Bodies | None = Field(
+        default=None,
+        description="Keep what was asked and answered, sealed. Left out, no text is kept.",
+    )
+    sql: Sql = Field(
+        default_factory=Sql, description="The embedded store over ClickHouse's HTTP interface."
+    )
+
     @property
     def password(self) -> SecretRef | None:
         """The name of the server's password, or ``None``."""
@@ -61,6 +80,8 @@ class Storage(Section):
         self._only_one_of("password")
         if self.url is None and (self.password_env or self.password_file):
             raise wrong("has a password but no url", "add url, or remove the password")
+        if self.url is None and self.cluster:
+            raise wrong("has a cluster but no url", "add url, or remove the cluster")
         return self
 
 

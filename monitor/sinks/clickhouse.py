@@ -19,7 +19,9 @@ class ClickHouseSink:
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
         """Queue the rows. Raises ``StoreError`` if the store takes none for too long."""
-        details = trial_rows(trial, self._hasher) + signal_rows(verdict, trial, self._hasher)
+        held = verdict.finding is not None
+        details = trial_rows(trial, self._hasher, held=held)
+        details += signal_rows(verdict, trial, self._hasher)
         if _is_plain(verdict):
             self._writer.put(verdict_rows(verdict))
             self._writer.put(details, droppable=True)

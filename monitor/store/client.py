@@ -15,6 +15,11 @@ from urllib.parse import urlsplit
 from monitor.errors import StoreError
 
 Row = tuple[Any, ...]
+# Together they keep a block that is written again out of tables and views alike.
+_KNOWN_BY_TOKEN = {
+    "insert_deduplicate": 1,
+    "deduplicate_blocks_in_dependent_materialized_views": 1,
+}
 _SCHEMES = ("clickhouse", "clickhouses", "http", "https")
 
 
@@ -25,8 +30,13 @@ class UnwritableError(StoreError):
 class Client(Protocol):
     """What the store needs of a database. Every call may raise ``StoreError``."""
 
-    def insert(self, table: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
-        """Write all rows in one block, or none. Raises ``UnwritableError`` for bad values."""
+    def insert(
+        self, table: str, rows: Sequence[Row], columns: Sequence[str], *, token: str = ""
+    ) -> None:
+        """Write all rows in one block, or none. Raises ``UnwritableError`` for bad values.
+
+        A block whose ``token`` the table has seen changes nothing, there or in its views.
+        """
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """Return rows; values go only into ``parameters``, bound by the server."""
@@ -111,9 +121,12 @@ class _ClickHouse:
             ValueError,
         )
 
-    def insert(self, table: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
+    def insert(
+        self, table: str, rows: Sequence[Row], columns: Sequence[str], *, token: str = ""
+    ) -> None:
+        known = _KNOWN_BY_TOKEN | {"insert_deduplication_token": token} if token else {}
         try:
-            self._raw.insert(table, rows, column_names=list(columns))
+            self._raw.insert(table, rows, column_names=list(columns), settings=known)
         except self._bad_values as error:
             msg = f"{table}: {type(error).__name__}"
             raise UnwritableError(msg) from error

@@ -20,8 +20,8 @@ _NO_OWNER = Owner(
 )
 
 
-def trial_rows(trial: Trial, hasher: EvidenceHasher) -> list[AnyRow]:
-    """Return the rows of a trial and its exchanges."""
+def trial_rows(trial: Trial, hasher: EvidenceHasher, *, held: bool = False) -> list[AnyRow]:
+    """Return the rows of a trial and its exchanges; ``held`` ones are evidence of a finding."""
     row = TrialRow(
         id=trial.id,
         target=trial.target,
@@ -34,11 +34,14 @@ def trial_rows(trial: Trial, hasher: EvidenceHasher) -> list[AnyRow]:
         scheduled=trial.scheduled,
         broken=trial.broken,
         confirms=trial.confirms,
+        held=held,
     )
-    return [row, *(_exchange_row(trial, exchange, hasher) for exchange in trial.exchanges)]
+    return [row, *(_exchange_row(trial, each, hasher, held) for each in trial.exchanges)]
 
 
-def _exchange_row(trial: Trial, exchange: Exchange, hasher: EvidenceHasher) -> ExchangeRow:
+def _exchange_row(
+    trial: Trial, exchange: Exchange, hasher: EvidenceHasher, held: bool
+) -> ExchangeRow:
     response = exchange.response or _NO_RESPONSE
     expectation = exchange.expectation
     request_text = exchange.request.text()
@@ -85,6 +88,7 @@ def _exchange_row(trial: Trial, exchange: Exchange, hasher: EvidenceHasher) -> E
         limit_source=expectation.limit_source,
         size_tokens=expectation.size_tokens,
         size_error_tokens=expectation.size_error_tokens,
+        held=held,
     )
 
 
@@ -124,6 +128,7 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
         checks_version=verdict.checks_version,
         scheduled=verdict.scheduled,
         finding=verdict.finding or "",
+        held=verdict.finding is not None,
     )
     judged = [
         ExchangeVerdictRow(
@@ -143,6 +148,7 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
             tolerated=each.tolerated,
             scheduled=verdict.scheduled,
             counted=each.counted,
+            held=verdict.finding is not None,
         )
         for each in verdict.exchanges
     ]
@@ -191,4 +197,5 @@ def _signal_row(
         span_starts=tuple(start for start, _ in signal.spans),
         span_ends=tuple(end for _, end in signal.spans),
         span_hashes=tuple(hasher(text[start:end]) for start, end in signal.spans),
+        held=verdict.finding is not None,
     )
