@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
+from monitor.cli.lazy import VerbTable, lazy_group
 from monitor.errors import DavylampError, UnsureError
 
 GOOD_EXIT, USAGE_EXIT, UNSURE_EXIT, ABORTED_EXIT = 0, 2, 3, 130
 
-# verb -> (module with a typer ``app``, what --help says)
-VERBS: dict[str, tuple[str, str]] = {
+VERBS: VerbTable = {
     "init": ("monitor.cli.init_verb", "Write a commented davylamp.yaml, or one from a URL."),
     "doctor": (
         "monitor.cli.doctor_verb",
@@ -37,6 +34,12 @@ VERBS: dict[str, tuple[str, str]] = {
     "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
     "findings": ("monitor.cli.findings_verb", "List, show and resolve findings."),
     "scan": ("monitor.cli.scan_verb", "Judge answers that somebody reports."),
+    "rescore": (
+        "monitor.cli.rescore_verb",
+        "Judge kept answers again with the checks of today.",
+    ),
+    "export": ("monitor.cli.export_verb", "Stream a table into a file, however large it is."),
+    "db": ("monitor.cli.db_verb", "The store: migrate, serve, forget, back up, restore, audit."),
     "lab": ("monitor.cli.lab_verb", "A simulated serving cluster with real faults."),
     "demo": ("monitor.cli.demo_verb", "The incident and what Davylamp says of it, in a minute."),
     "drill": (
@@ -47,30 +50,8 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 
 
-class LazyGroup(TyperGroup):
-    """Loads a verb's module when the verb is used, not before."""
-
-    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-        """Return the verbs in the order of the table."""
-        return list(VERBS)
-
-    def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-        """Import and return a verb's command; ``None`` if there is no such verb."""
-        if cmd_name not in VERBS:
-            return None
-        module = importlib.import_module(VERBS[cmd_name][0])
-        command = typer.main.get_command(module.app)
-        command.name = cmd_name
-        return command
-
-    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
-        """Write the table of verbs without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(verb, words) for verb, (_, words) in VERBS.items()])
-
-
 app = typer.Typer(
-    cls=LazyGroup,
+    cls=lazy_group(VERBS),
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,

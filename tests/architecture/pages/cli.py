@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from monitor.cli.main import VERBS, app
@@ -42,8 +43,8 @@ def page() -> str:
 def _sections(path: str, command, parent: typer.Context) -> Iterator[str]:
     context = typer.Context(command, info_name=path.rsplit(maxsplit=1)[-1], parent=parent)
     yield _section(path, command, context)
-    for name, child in getattr(command, "commands", {}).items():
-        yield from _sections(f"{path} {name}", child, context)
+    for name in command.list_commands(context) if isinstance(command, TyperGroup) else ():
+        yield from _sections(f"{path} {name}", command.get_command(context, name), context)
 
 
 def _section(path: str, command, context: typer.Context) -> str:
