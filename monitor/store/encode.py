@@ -149,6 +149,7 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
             scheduled=verdict.scheduled,
             counted=each.counted,
             held=verdict.finding is not None,
+            source=verdict.source,
         )
         for each in verdict.exchanges
     ]
@@ -198,4 +199,5 @@ def _signal_row(
         span_ends=tuple(end for _, end in signal.spans),
         span_hashes=tuple(hasher(text[start:end]) for start, end in signal.spans),
         held=verdict.finding is not None,
+        source=verdict.source,
     )

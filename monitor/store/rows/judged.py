@@ -121,6 +121,7 @@ class ExchangeVerdictRow:
     scheduled: bool
     counted: bool
     held: bool = False
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,3 +153,4 @@ class SignalRow:
     span_ends: tuple[int, ...]
     span_hashes: tuple[str, ...]
     held: bool = False
+    source: str
