@@ -32,4 +32,5 @@ CREATE TABLE IF NOT EXISTS bodies
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMMDD(stored_at)
 ORDER BY (target, stored_at, trial, exchange)
+TTL toDateTime(stored_at) + toIntervalDay(7) DELETE WHERE NOT held
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;

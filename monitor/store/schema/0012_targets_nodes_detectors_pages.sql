@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS node_snapshots
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMMDD(at)
 ORDER BY (node, at, id)
+TTL toDateTime(at) + toIntervalDay(400) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS detector_states
@@ -75,4 +76,5 @@ CREATE TABLE IF NOT EXISTS pages_sent
 ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMMDD(at)
 ORDER BY (target, at, id, attempt)
+TTL toDateTime(at) + toIntervalDay(400) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;

@@ -39,6 +39,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, probe, stratum, model, shape, source, scheduled, outcome, class)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS verdicts_daily
@@ -60,6 +61,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, probe, stratum, model, shape, source, scheduled, outcome, class)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 TRUNCATE TABLE IF EXISTS verdicts_hourly;
@@ -147,6 +149,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, probe, stratum, model, shape, source, scheduled, counted, outcome, class, hard, tolerated)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS exchange_verdicts_daily
@@ -170,6 +173,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, probe, stratum, model, shape, source, scheduled, counted, outcome, class, hard, tolerated)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 TRUNCATE TABLE IF EXISTS exchange_verdicts_hourly;
@@ -264,6 +268,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, probe, stratum, part, http_status, failure)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS exchanges_daily
@@ -286,6 +291,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, probe, stratum, part, http_status, failure)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 TRUNCATE TABLE IF EXISTS exchanges_hourly;
@@ -372,6 +378,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, code, variant, status, source, owner_target, owner_tenant)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE TABLE IF NOT EXISTS signals_daily
@@ -391,6 +398,7 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 PRIMARY KEY (target, at)
 ORDER BY (target, at, code, variant, status, source, owner_target, owner_tenant)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 TRUNCATE TABLE IF EXISTS signals_hourly;
@@ -464,6 +472,7 @@ CREATE TABLE IF NOT EXISTS budget_daily
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(at)
 ORDER BY (target, at, budget)
+TTL at + toIntervalDay(1100) DELETE
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 TRUNCATE TABLE IF EXISTS budget_daily;
