@@ -46,10 +46,7 @@ class LiveTarget:
         A calibration counts what it set aside, too: a model that misses half of the prompts is
         weak, although it is right about the other half.
         """
-        bound = self.tolerance
-        if self.calibration is not None and self.tolerance_source is ToleranceSource.CALIBRATED:
-            bound = max(bound, self.calibration.missed_at_most)
-        return bound > WEAK_MODEL_TOLERANCE
+        return is_weak(self.calibrated, self.tolerance, self.tolerance_source)
 
     def tolerance_of(self, probe: str, group: str = "") -> float:
         """Return the tolerance of a group of a probe's answers."""
@@ -80,3 +77,11 @@ def tolerance_in_force(
     if calibrated.valid is not None:
         return calibrated.valid.tolerance, ToleranceSource.CALIBRATED
     return DEFAULT_TOLERANCE, ToleranceSource.DEFAULT
+
+
+def is_weak(calibrated: CalibrationStatus, tolerance: float, source: ToleranceSource) -> bool:
+    """True if wrong answers are ordinary for a model with the tolerance that is in force."""
+    bound = tolerance
+    if calibrated.valid is not None and source is ToleranceSource.CALIBRATED:
+        bound = max(bound, calibrated.valid.missed_at_most)
+    return bound > WEAK_MODEL_TOLERANCE

@@ -8,23 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from monitor.canaries import MarkerRegistry, Minter, PartialEvidence
+from monitor.assessment import assess
+from monitor.canaries import MarkerRegistry, Minter
 from monitor.canaries.mint import NONCE, PLANTED
-from monitor.checks import CHECKS, CHECKS_VERSION, judge_trial
-from monitor.checks.remembered import remembered
+from monitor.checks import CHECKS_VERSION
 from monitor.clock import Clock, new_id
 from monitor.errors import ProbeError
 from monitor.findings import Findings
-from monitor.history import (
-    History,
-    Observation,
-    OwnerKey,
-    owner_key,
-    stratum_key,
-)
+from monitor.history import stratum_key
 from monitor.live import LiveTarget
 from monitor.logs import crash_words
-from monitor.measuring import Measuring, measure
+from monitor.measuring import Measuring
 from monitor.model import (
     Exchange,
     Expectation,
@@ -111,7 +105,7 @@ class Pipeline:
         if confirming is not None:
             session.replay(confirming)
         trial = await self._observe(session, scheduled=scheduled)
-        signals = await self._judge(target, trial)
+        signals = await assess(trial, target, self._registry, self._golden, self._measuring)
         verdict = self._decide(trial, signals)
         self._deliver(trial, verdict)
         return Ran(trial=trial, verdict=verdict, seed=session.seed, minted=session.minted)
@@ -144,25 +138,6 @@ class Pipeline:
             broken=broken,
         )
 
-    async def _judge(self, target: LiveTarget, trial: Trial) -> tuple[Signal, ...]:
-        """Judge by what the answers hold, then by what instruments measure of them."""
-        history = History(
-            registry=self._registry,
-            golden=self._golden,
-            earlier=target.memory.recall(),
-            fingers=target.memory.recall_fingers(),
-            weak_model=target.weak_model,
-            settings=target.judging,
-            calibration=target.calibration,
-        )
-        signals = judge_trial(trial, history, [c for c in CHECKS if not c.measured])
-        by = self._measuring
-        measured = await measure(trial, signals, history, by.scorer, by.second)
-        history = replace(history, measured=measured)
-        signals += judge_trial(trial, history, [c for c in CHECKS if c.measured])
-        target.memory.remember(_observations(trial, signals, history))
-        return signals
-
     def _decide(self, trial: Trial, signals: Sequence[Signal]) -> Verdict:
         verdict = decide(
             trial,
@@ -188,26 +163,6 @@ class Pipeline:
     def epoch(self) -> str:
         """The day a marker is minted, part of its owner's identity."""
         return self._clock.now().date().isoformat()
-
-
-def _observations(trial: Trial, signals: Sequence[Signal], history: History) -> list[Observation]:
-    """Return what to remember: stale answers, and parts that may add up to a proof."""
-    owned = [signal for signal in signals if signal.owner is not None]
-    stale = {
-        signal.exchange: signal.owner.stratum_key
-        for signal in owned
-        if signal.variant.startswith("stale_own") and signal.owner
-    }
-    parts: dict[int, list[tuple[OwnerKey, PartialEvidence]]] = defaultdict(list)
-    for signal in owned:
-        if signal.variant == "partial" and signal.owner and signal.marker_id:
-            part = PartialEvidence(signal.marker_id, signal.places, signal.evidence_bits or 0.0)
-            parts[signal.exchange].append((owner_key(signal.owner), part))
-    return [
-        remembered(trial, e, history, stale_from=stale.get(e.index), parts=tuple(parts[e.index]))
-        for e in trial.exchanges
-        if e.response is not None
-    ]
 
 
 class _Session:
