@@ -1,6 +1,7 @@
 -- Evidence of a finding is held: it outlives its time until a person closes the finding.
 -- A block that is written again is known by its token and changes nothing, here or in a view;
--- and what was acknowledged is on the disk.
+-- and what was acknowledged is on the disk. Settings have statements of their own: in a cluster
+-- they are changed on every host, all else once.
 
 ALTER TABLE trials ADD COLUMN IF NOT EXISTS held Bool DEFAULT false, MODIFY SETTING non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
 ALTER TABLE exchanges ADD COLUMN IF NOT EXISTS held Bool DEFAULT false, MODIFY SETTING non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
