@@ -1,12 +1,17 @@
 """The only place that knows clickhouse-connect and chDB, and imports them late: they are heavy.
 
-Traps this module hides: chDB allows one path per process, and a reader must be a client made
-read-only from the start (a read-only *query* would poison the writer's client).
+Traps this module hides: chDB allows one path per process; a reader must be a client made
+read-only from the start (a read-only *query* would poison the writer's client); and a query that
+fails halfway leaves what it had found to be the answer of the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import gzip
+import threading
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +25,9 @@ _KNOWN_BY_TOKEN = {
     "insert_deduplicate": 1,
     "deduplicate_blocks_in_dependent_materialized_views": 1,
 }
+# A file may hold rows of any number of days, and rows that were written before.
+_LOADING = {"insert_deduplicate": 0, "max_partitions_per_insert_block": 0}
+_PIECE_BYTES = 1 << 20
 _SCHEMES = ("clickhouse", "clickhouses", "http", "https")
 
 
@@ -40,6 +48,18 @@ class Client(Protocol):
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """Return rows; values go only into ``parameters``, bound by the server."""
+
+    def stream(
+        self, sql: str, form: str, parameters: Mapping[str, Any] | None = None
+    ) -> Iterator[bytes]:
+        """Yield what a query returns, as bytes in a form such as ``Native``, piece by piece.
+
+        However much it is, memory stays the same. The client does nothing else until the last
+        piece is taken or the iterator is closed.
+        """
+
+    def insert_file(self, table: str, columns: Sequence[str], file: Path, form: str) -> None:
+        """Write the rows of a gzip file. If it raises, some of them may have been written."""
 
     def command(self, sql: str, parameters: Mapping[str, Any] | None = None) -> None:
         """Run a statement that returns nothing."""
@@ -100,17 +120,23 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
     except (Error, OSError, RuntimeError) as error:
         msg = f"{location}: the store cannot be opened: {_first_line(error)}"
         raise StoreError(msg) from error
-    return _ClickHouse(raw)
+    return _ClickHouse(raw, embedded=location.url is None)
 
 
 class _ClickHouse:
     """``Client`` over clickhouse-connect; one lock inside it serialises the calls."""
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Any, *, embedded: bool) -> None:
         from clickhouse_connect.driver import exceptions
+        from urllib3.exceptions import HTTPError
 
         self._raw = raw
-        self._failures = (exceptions.Error, OSError, RuntimeError)
+        self._embedded = embedded
+        # A server answers several at once; the embedded engine one, and what tidies up after it.
+        self._one_answer: AbstractContextManager[Any] = (
+            threading.RLock() if embedded else nullcontext()
+        )
+        self._failures = (exceptions.Error, HTTPError, OSError, RuntimeError)
         self._bad_values = (
             exceptions.DataError,
             exceptions.ProgrammingError,
@@ -135,20 +161,72 @@ class _ClickHouse:
             raise StoreError(msg) from error
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        try:
+        with self._answering():
             found = self._raw.query(sql, parameters=dict(parameters or {}))
-        except self._failures as error:
-            raise StoreError(_first_line(error)) from error
         return [tuple(row) for row in found.result_rows]
 
-    def command(self, sql: str, parameters: Mapping[str, Any] | None = None) -> None:
+    def stream(
+        self, sql: str, form: str, parameters: Mapping[str, Any] | None = None
+    ) -> Iterator[bytes]:
+        # A server says that it failed halfway only if it was to wait for the end.
+        waiting = {"wait_end_of_query": 1}
         try:
-            self._raw.command(sql, parameters=dict(parameters or {}))
+            answer = self._raw.raw_stream(
+                sql, parameters=dict(parameters or {}), settings=waiting, fmt=form
+            )
+            try:
+                while piece := answer.read(_PIECE_BYTES):
+                    yield piece
+            finally:
+                answer.close()
         except self._failures as error:
             raise StoreError(_first_line(error)) from error
+
+    def insert_file(self, table: str, columns: Sequence[str], file: Path, form: str) -> None:
+        try:
+            with file.open("rb") as packed:
+                if self._embedded:
+                    self._raw.command(_load_statement(table, columns, packed.fileno(), form))
+                    return
+                rows = gzip.GzipFile(fileobj=packed)
+                pieces = iter(lambda: rows.read(_PIECE_BYTES), b"")
+                self._raw.raw_insert(
+                    table, list(columns), insert_block=pieces, fmt=form, settings=_LOADING
+                )
+        except (*self._failures, EOFError, zlib.error) as error:
+            msg = f"{file}: {_first_line(error)}"
+            raise StoreError(msg) from error
+
+    def command(self, sql: str, parameters: Mapping[str, Any] | None = None) -> None:
+        with self._answering():
+            self._raw.command(sql, parameters=dict(parameters or {}))
 
     def close(self) -> None:
         self._raw.close()
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Let one answer be taken, and leave nothing of one that failed to the next."""
+        with self._one_answer:
+            try:
+                yield
+            except self._failures as error:
+                if self._embedded:
+                    with suppress(*self._failures):
+                        self._raw.raw_query("SELECT 1")
+                raise StoreError(_first_line(error)) from error
+
+
+def _load_statement(table: str, columns: Sequence[str], descriptor: int, form: str) -> str:
+    """Return what makes the embedded engine read an open file by itself.
+
+    The file's own name may hold anything, and the engine would read wildcards in it.
+    """
+    settings = ", ".join(f"{name} = {value}" for name, value in _LOADING.items())
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) FROM INFILE '/proc/self/fd/{descriptor:d}' "
+        f"COMPRESSION 'gzip' SETTINGS {settings} FORMAT {form}"
+    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -22,6 +22,11 @@ PASSWORD = "gateway"  # noqa: S105 - of a server that lives for one test
 _FORMAT = re.compile(r"FORMAT\s+(\w+)\s*;?\s*$", re.IGNORECASE)
 _INSERT = re.compile(rb"(INSERT INTO .+?) FORMAT (\w+)\n", re.IGNORECASE | re.DOTALL)
 
+_OF_INSERTS = (
+    *("insert_deduplicate", "insert_deduplication_token", "max_partitions_per_insert_block"),
+    "deduplicate_blocks_in_dependent_materialized_views",
+)
+
 
 class Engine:
     """chDB behind one lock, with a connection that may write and one that may not."""
@@ -37,15 +42,24 @@ class Engine:
         named = _FORMAT.search(sql)
         form = named.group(1) if named else "TabSeparated"
         with self._lock:
-            found = self._connections[read_only].query(sql, form, params=parameters)
-            return bytes(found.bytes() or b""), form
+            connection = self._connections[read_only]
+            try:
+                found = connection.query(sql, form, params=parameters)
+                return bytes(found.bytes() or b""), form
+            except RuntimeError:
+                connection.query("SELECT 1")  # else half an answer would be the next one's
+                raise
 
-    def insert(self, head: str, form: str, data: bytes, *, read_only: bool) -> None:
+    def insert(
+        self, head: str, form: str, data: bytes, settings: dict[str, str], *, read_only: bool
+    ) -> None:
         """Write a block that came as the tail of a request."""
         with tempfile.NamedTemporaryFile() as file:
             file.write(data)
             file.flush()
-            sql = f"{head} FROM INFILE '{file.name}' FORMAT {form}"
+            told = ", ".join(f"{name} = '{value}'" for name, value in settings.items())
+            clause = f" SETTINGS {told}" if told else ""
+            sql = f"{head} FROM INFILE '{file.name}'{clause} FORMAT {form}"
             with self._lock:
                 self._connections[read_only].query(sql)
 
@@ -71,10 +85,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, asked: dict[str, str], body: bytes) -> tuple[bytes, str]:
         read_only = asked.get("readonly") == "1"
+        if asked.get("query", "").startswith("INSERT INTO"):
+            body = f"{asked['query']}\n".encode() + body
         insert = _INSERT.match(body)
         if insert:
             head, form = insert.group(1).decode(), insert.group(2).decode()
-            self.engine.insert(head, form, body[insert.end() :], read_only=read_only)
+            told = {name: asked[name] for name in _OF_INSERTS if name in asked}
+            self.engine.insert(head, form, body[insert.end() :], told, read_only=read_only)
             return b"", ""
         sql = "\n".join(part for part in (asked.get("query", ""), body.decode()) if part)
         parameters = {k[6:]: v for k, v in asked.items() if k.startswith("param_")}
