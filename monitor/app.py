@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from prometheus_client import CollectorRegistry
@@ -15,27 +15,20 @@ from monitor.budget import Budget, Cap, StoredLedger, TokenPrice
 from monitor.canaries import MarkerRegistry, Minter
 from monitor.checks import CHECKS
 from monitor.clock import Clock
-from monitor.config import Config, Target, load_config, resolve_secret, validate_section
-from monitor.engines import ENGINES
-from monitor.engines.base import Manner
-from monitor.errors import UsageError
+from monitor.config import Config, resolve_secret
+from monitor.configured import choices_of, golden_prompts, live_target, token_price
 from monitor.findings import Findings, StoredFindings
-from monitor.history import JudgeSettings
-from monitor.http import HttpClient, origin_of
 from monitor.judge import Judge
 from monitor.judging import judge_of
-from monitor.limits import configured_limits
 from monitor.live import LiveTarget
 from monitor.measuring import Measuring
-from monitor.model import DEFAULT_TOLERANCE
 from monitor.passes import PassRunner
 from monitor.pipeline import Pipeline
-from monitor.planning import ProbeChoice, plan_pass, profile_choices
+from monitor.planning import ProbeChoice, plan_pass
 from monitor.probes import PROBES
-from monitor.probes.base import BudgetKind, Feature, TargetView, TenantView
-from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
+from monitor.probes.base import BudgetKind
 from monitor.scanning import Scanner, scanner_over
-from monitor.scorers import check_extras, scorer_of
+from monitor.scorers import scorer_of
 from monitor.selftest import SelfTester
 from monitor.sinks import (
     Blindness,
@@ -217,16 +210,6 @@ def _budget(config: Config, store: Store, clock: Clock) -> Budget:
     return Budget(caps, StoredLedger(store.writer, store.reader), clock, prices)
 
 
-def token_price(target: Target) -> TokenPrice:
-    """Return what a target charges, nothing where no price is configured."""
-    if target.price is None:
-        return TokenPrice()
-    return TokenPrice(
-        input_usd=target.price.input_usd_per_million,
-        output_usd=target.price.output_usd_per_million,
-    )
-
-
 def _health(
     config: Config, store: Store, budget: Budget, findings: Findings, self_tester: SelfTester
 ) -> HealthCollector:
@@ -272,124 +255,3 @@ def show_streams(
     installation.counters.initialise(streams, [check.code for check in CHECKS])
     for limit in live.view.limits:
         installation.counters.set_context(live.view.name, limit.source, limit.tokens)
-
-
-def read_config(path: str) -> Config:
-    """Load the configuration with every plug name that exists, and check what plugs own in it."""
-    config = load_config(path, engines=ENGINES, probes=PROBES)
-    for target in config.targets:
-        choices_of(config, target)
-        _check_engine_options(config, target)
-    check_extras(config)
-    return config
-
-
-def _check_engine_options(config: Config, target: Target) -> None:
-    path = f"targets[{config.targets.index(target)}].engine_options"
-    options = ENGINES[target.engine].options
-    validate_section(options, target.engine_options, path, config.positions, config.file)
-
-
-def choices_of(config: Config, target: Target) -> tuple[ProbeChoice, ...]:
-    """Return the probes a target is configured with. Raises ``ConfigError`` for bad parameters."""
-    if target.profile is not None:
-        return profile_choices(target.profile)
-    index = config.targets.index(target)
-    choices = []
-    for place, entry in enumerate(target.entries):
-        path = f"targets[{index}].probes[{place}].params"
-        params = validate_section(
-            PROBES[entry.name].params, entry.params, path, config.positions, config.file
-        )
-        if not entry.disabled:
-            choices.append(ProbeChoice(name=entry.name, params=params))
-    return tuple(choices)
-
-
-def selected(config: Config, names: tuple[str, ...]) -> tuple[Target, ...]:
-    """Return the targets of these names, or all. Raises ``UsageError`` for an unknown one."""
-    known = {target.name: target for target in config.targets}
-    missing = sorted(set(names) - set(known))
-    if missing:
-        msg = f"no target {missing[0]!r} (use one of: {', '.join(known)})"
-        raise UsageError(msg)
-    chosen = tuple(known[name] for name in names) if names else config.targets
-    if not chosen:
-        msg = f"{config.file}: no target is configured (add one under targets)"
-        raise UsageError(msg)
-    return chosen
-
-
-def golden_prompts() -> dict[str, GoldenPrompt]:
-    """Return the shipped golden prompts by name."""
-    return {prompt.name: prompt for prompt in load_suites(shipped_folder())}
-
-
-def live_target(
-    config: Config, target: Target, golden: Mapping[str, GoldenPrompt], clock: Clock
-) -> LiveTarget:
-    """Return a target that can be asked. Raises ``ConfigError`` if a credential is missing.
-
-    The configuration's engine options are taken to be checked.
-    """
-    settings = config.for_target(target)
-    http = HttpClient(
-        origins=frozenset({origin_of(target.base_url)}),
-        clock=clock,
-        fixed_headers={name: resolve_secret(ref) for name, ref in target.header_refs().items()},
-    )
-    engine = ENGINES[target.engine](
-        base_url=target.base_url,
-        model=target.model,
-        http=http,
-        options=target.engine_options,
-        manner=Manner(
-            effort=target.reasoning.effort if target.reasoning else None,
-            tag_header=target.tags.header,
-            tag_metadata=target.tags.metadata,
-        ),
-    )
-    view = replace(
-        target_view(target, golden),
-        min_output_tokens=settings.min_output_tokens,
-        truncation_accepted=target.overflow.accepts_truncation(today=clock.now().date()),
-    )
-    live = LiveTarget(
-        view=view,
-        engine=engine,
-        credentials={
-            tenant.name: resolve_secret(tenant.credential) if tenant.credential else None
-            for tenant in target.tenants
-        },
-        timeout_seconds=settings.timeout_seconds,
-        tolerance=DEFAULT_TOLERANCE,
-        untagged_share=target.tags.untagged_share,
-        judging=judge_settings(config, target),
-    )
-    live.hold_to(live.calibrated, settings.tolerance)
-    return live
-
-
-def judge_settings(config: Config, target: Target) -> JudgeSettings:
-    """Return what the configuration says about judging a target's answers."""
-    pii, topic = config.settings.checks.pii, config.settings.checks.topic
-    judging = JudgeSettings(
-        sensitive_terms=target.sensitive_terms, allowed=pii.allow if pii else ()
-    )
-    return replace(judging, topic_level=topic.level) if topic else judging
-
-
-def target_view(target: Target, golden: Mapping[str, GoldenPrompt]) -> TargetView:
-    """Return what probes may know of a target by its configuration alone."""
-    return TargetView(
-        name=target.name,
-        model=target.model,
-        tenants=tuple(
-            TenantView(name=t.name, isolation=t.isolation, donor=t.donor, victim=t.victim)
-            for t in target.tenants
-        ),
-        limits=configured_limits(target),
-        lacks=frozenset(Feature(name) for name in (*target.lacks, *ENGINES[target.engine].lacks)),
-        gentle=target.gentle,
-        golden=tuple(golden.values()),
-    )

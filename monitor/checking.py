@@ -10,15 +10,11 @@ from datetime import date
 from random import Random
 
 from monitor import __version__
-from monitor.app import (
-    Installation,
-    choices_of,
-    initialise_series,
-    selected,
-)
+from monitor.app import Installation, initialise_series
 from monitor.checks import CHECKS_VERSION
 from monitor.config import Target
 from monitor.config.proofs import impossible_proofs
+from monitor.configured import choices_of, selected
 from monitor.engines.base import Discovery
 from monitor.errors import UsageError
 from monitor.limits import merged_limits

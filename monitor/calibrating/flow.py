@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from monitor.app import Installation, choices_of, selected, token_price
+from monitor.app import Installation
 from monitor.calibrating.making import Maker, Rules, make, missed_at_most, misses_most
 from monitor.calibrating.planning import LEAST_SAMPLES, SAMPLES, Sitting, plan_sitting
 from monitor.calibrating.recording import Recording
@@ -18,6 +18,7 @@ from monitor.checking import ready
 from monitor.checks import CHECKS_VERSION
 from monitor.clock import new_id
 from monitor.config import Target
+from monitor.configured import choices_of, selected, token_price
 from monitor.errors import UsageError
 from monitor.history import History
 from monitor.live import LiveTarget

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from monitor import __version__
-from monitor.app import Installation, choices_of, golden_prompts, selected, token_price
+from monitor.app import Installation
 from monitor.baselines import parts_today
 from monitor.calibrating.planning import Sitting
 from monitor.calibration import calibrations_in
 from monitor.config import Config, Target
+from monitor.configured import choices_of, golden_prompts, selected, token_price
 from monitor.live import tolerance_in_force
 from monitor.model import CalibrationStatus
 from monitor.passes import Done

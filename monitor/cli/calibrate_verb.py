@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from monitor.app import open_installation, read_config, selected
+from monitor.app import open_installation
 from monitor.calibrating import (
     LEAST_SAMPLES,
     MOST_SAMPLES,
@@ -24,6 +24,7 @@ from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_
 from monitor.cli.progress import Shown, show_progress
 from monitor.clock import SystemClock
 from monitor.config import Config
+from monitor.configured import read_config, selected
 from monitor.daemon.client import calibrate_through_daemon
 from monitor.logs import set_up_logs
 from monitor.reports.calibration import CalibrationReport, render_calibration

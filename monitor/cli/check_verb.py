@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from monitor.app import open_installation, read_config
+from monitor.app import open_installation
 from monitor.checking import Selection, run_check
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, has_folder, write_text
 from monitor.cli.progress import Shown, show_progress
 from monitor.clock import SystemClock
 from monitor.config import Config
+from monitor.configured import read_config
 from monitor.daemon.client import check_through_daemon
 from monitor.logs import set_up_logs
 from monitor.reports.check import CheckReport

@@ -6,11 +6,11 @@ import json as json_format
 
 import typer
 
-from monitor.app import read_config
 from monitor.cli.config_commands import Report, config_check, config_show
 from monitor.cli.estimate import day_estimate
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
 from monitor.clock import SystemClock
+from monitor.configured import read_config
 
 app = typer.Typer(
     add_completion=False,

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from monitor.app import open_installation, read_config
+from monitor.app import open_installation
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
 from monitor.clock import SystemClock
 from monitor.config import Config
+from monitor.configured import read_config
 from monitor.context import Asked, LadderStep, OnLadderStep, verify_context
 from monitor.daemon.client import verify_through_daemon
 from monitor.logs import set_up_logs

@@ -11,9 +11,10 @@ from typing import Annotated
 
 import typer
 
-from monitor.app import Installation, open_installation, read_config
+from monitor.app import Installation, open_installation
 from monitor.checking import Selection, Step, run_check
 from monitor.clock import SystemClock
+from monitor.configured import read_config
 from monitor.drill.configuration import write_config
 from monitor.drill.lab import Announcement, started_lab
 from monitor.logs import set_up_logs

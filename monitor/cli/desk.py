@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from monitor.app import read_config
 from monitor.clock import SystemClock
+from monitor.configured import read_config
 from monitor.daemon.client import DaemonDesk
 from monitor.daemon.desk import Desk, own_desk
 from monitor.store import owner_of

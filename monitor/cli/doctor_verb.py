@@ -6,12 +6,12 @@ import asyncio
 
 import typer
 
-from monitor.app import read_config
 from monitor.cli.config_verb import tell
 from monitor.cli.doctor import doctor as examine
 from monitor.cli.doctor_line import Surroundings
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption
 from monitor.clock import SystemClock
+from monitor.configured import read_config
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monitor.app import choices_of, golden_prompts, target_view
 from monitor.cli.config_commands import DayEstimate
 from monitor.config import Config, Target
+from monitor.configured import choices_of, golden_prompts, target_view
 from monitor.daemon.dayplan import day_plan
 from monitor.probes.base import TokenLimit
 

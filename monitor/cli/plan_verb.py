@@ -10,7 +10,12 @@ from typing import Annotated
 
 import typer
 
-from monitor.app import (
+from monitor.cli.calibrations import SetAside, set_aside
+from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
+from monitor.cli.plan_words import ASSUMPTIONS, PlannedTarget, plan_data, plan_lines
+from monitor.clock import SystemClock
+from monitor.config import Config, Target
+from monitor.configured import (
     choices_of,
     golden_prompts,
     live_target,
@@ -18,11 +23,6 @@ from monitor.app import (
     selected,
     target_view,
 )
-from monitor.cli.calibrations import SetAside, set_aside
-from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
-from monitor.cli.plan_words import ASSUMPTIONS, PlannedTarget, plan_data, plan_lines
-from monitor.clock import SystemClock
-from monitor.config import Config, Target
 from monitor.daemon.dayplan import day_plan
 from monitor.limits import merged_limits
 from monitor.planning import profile_choices

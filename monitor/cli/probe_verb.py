@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from monitor.app import open_installation, read_config
+from monitor.app import open_installation
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
 from monitor.cli.progress import Shown, show_progress
 from monitor.clock import SystemClock
 from monitor.config import Config
+from monitor.configured import read_config
 from monitor.conventions import ChangeKind
 from monitor.daemon.changes import Changes
 from monitor.daemon.client import probe_through_daemon

@@ -6,9 +6,9 @@ import asyncio
 
 import typer
 
-from monitor.app import read_config
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption
 from monitor.clock import SystemClock
+from monitor.configured import read_config
 from monitor.daemon.run import run_daemon
 from monitor.logs import set_up_logs
 

@@ -12,11 +12,11 @@ from typing import Annotated, BinaryIO, TextIO
 
 import typer
 
-from monitor.app import read_config
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, has_folder
 from monitor.cli.reported import BadLine, Line, read_lines, read_text
 from monitor.clock import SystemClock
 from monitor.config import Config
+from monitor.configured import read_config
 from monitor.daemon.client import DaemonScanDesk
 from monitor.daemon.scandesk import ScanDesk, own_scan_desk
 from monitor.errors import DavylampError, UsageError

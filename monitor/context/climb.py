@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from monitor.app import Installation, selected, token_price
+from monitor.app import Installation
 from monitor.canaries import Echo, echo
 from monitor.checking import ready
 from monitor.checks.boundary import Read as Shown
 from monitor.checks.boundary import read_of
 from monitor.clock import new_id
+from monitor.configured import selected, token_price
 from monitor.context.result import Climbed, Ladder, report_of, rows_of
 from monitor.context.sizes import (
     Cost,

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from monitor.app import token_price
 from monitor.config import Config, Target
 from monitor.config.effective import Caps
+from monitor.configured import token_price
 from monitor.conventions import NotProbed as NotProbedCode
 from monitor.daemon.rates import DAY_SECONDS, Cell, allot, risk_prior
 from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monitor.app import Installation, choices_of, selected
+from monitor.app import Installation
 from monitor.checking import OnStep, Selection, run_check
+from monitor.configured import choices_of, selected
 from monitor.conventions import ChangeKind
 from monitor.daemon.changes import Changes
 from monitor.reports.check import CheckReport

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Protocol
 
-from monitor.app import judge_settings, opened_storage
+from monitor.app import opened_storage
 from monitor.clock import Clock
 from monitor.config import Config
+from monitor.configured import judge_settings
 from monitor.errors import UsageError
 from monitor.findings import Findings, StoredFindings
 from monitor.reports.scan import ScanReport, scan_report

@@ -25,7 +25,8 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.schedulers.base import STATE_RUNNING
 from apscheduler.triggers.interval import IntervalTrigger
 
-from monitor.app import Installation, choices_of, show_streams
+from monitor.app import Installation, show_streams
+from monitor.configured import choices_of
 from monitor.conventions import NotProbed as NotProbedCode
 from monitor.conventions import SkipReason
 from monitor.daemon.changes import Change, Changes

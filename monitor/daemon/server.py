@@ -17,9 +17,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from monitor.app import Installation, selected
+from monitor.app import Installation
 from monitor.calibrating import Calibrate, CalibrationStep, calibrate, shown_calibration
 from monitor.checking import Selection, Step, run_check
+from monitor.configured import selected
 from monitor.context import Asked as Climb
 from monitor.context import LadderStep, verify_context
 from monitor.daemon.bodies import (

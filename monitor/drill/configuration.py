@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from monitor.app import read_config
 from monitor.config import Config
+from monitor.configured import read_config
 from monitor.drill.job import Job
 from monitor.drill.lab import Announcement
 

@@ -20,8 +20,9 @@ from typing import Any
 
 import yaml
 
-from monitor.app import open_installation, read_config
+from monitor.app import open_installation
 from monitor.clock import SystemClock
+from monitor.configured import read_config
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.turn import Turn
 from monitor.daemon.watch import Watch

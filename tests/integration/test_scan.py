@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from monitor.app import opened_storage, read_config
+from monitor.app import opened_storage
+from monitor.configured import read_config
 from tests.integration.processes import Endpoint, Installation, install
 from tests.integration.test_daemon import daemon, idle
 

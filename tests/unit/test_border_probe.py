@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
-from monitor.app import choices_of, golden_prompts, target_view
 from monitor.checks.usage_in import CLEARLY_LONGER
+from monitor.configured import choices_of, golden_prompts, target_view
 from monitor.daemon.dayplan import day_plan
 from monitor.engines.scripted import ScriptedEngine
 from monitor.live import LiveTarget

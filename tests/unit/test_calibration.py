@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from monitor.app import choices_of, golden_prompts, read_config
 from monitor.baselines import parts_today
 from monitor.calibration import Calibrations, calibrations_in, subject_of
 from monitor.canaries import InstallationKey
+from monitor.configured import choices_of, golden_prompts, read_config
 from monitor.errors import StoreError
 from monitor.model import (
     Calibration,

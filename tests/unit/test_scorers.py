@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monitor.app import judge_settings, read_config
+from monitor.configured import judge_settings, read_config
 from monitor.errors import ConfigError
 from monitor.scorers import check_extras, scorer_of, scoring_settings
 from monitor.scoring import NoScorer, WorkerScorer

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from monitor.app import Installation, golden_prompts
+from monitor.app import Installation
 from monitor.calibrating import Calibrate, CalibrationStep, calibrate
+from monitor.configured import golden_prompts
 from monitor.engines.scripted import ScriptedEngine, answered, failed
 from monitor.model import Failure, FailureKind, Request, Response, Usage
 from monitor.prompts import GoldenPrompt

@@ -10,8 +10,9 @@ from random import Random
 import pytest
 from prometheus_client import generate_latest
 
-from monitor.app import Installation, choices_of
+from monitor.app import Installation
 from monitor.calibrating import Calibrate, CalibrationStep, calibrate
+from monitor.configured import choices_of
 from monitor.conventions import NotProbed as Code
 from monitor.errors import UsageError
 from monitor.model import CalibrationState, Failure, ToleranceSource

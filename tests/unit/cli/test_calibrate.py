@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from monitor.app import choices_of, golden_prompts, read_config
 from monitor.baselines import parts_today
 from monitor.calibration import calibrations_in, subject_of
 from monitor.cli.main import main
+from monitor.configured import choices_of, golden_prompts, read_config
 from monitor.model import Calibration, PromptBaseline
 from monitor.reports.calibration import CalibrationReport
 from monitor.store import open_store

@@ -11,8 +11,9 @@ from typing import Any
 
 import yaml
 
-from monitor.app import Installation, open_installation, read_config
+from monitor.app import Installation, open_installation
 from monitor.config import Config
+from monitor.configured import read_config
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.watch import Watch
 from monitor.engines.base import Discovery, Reply

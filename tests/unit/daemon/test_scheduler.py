@@ -22,9 +22,10 @@ from apscheduler.events import (
     JobSubmissionEvent,
 )
 
-from monitor.app import Installation, choices_of, golden_prompts, target_view
+from monitor.app import Installation
 from monitor.checking import Selection, run_check
 from monitor.config import Config, Target
+from monitor.configured import choices_of, golden_prompts, target_view
 from monitor.conventions import ChangeKind
 from monitor.daemon.dayplan import DayPlan, day_plan, jitter_seconds
 from monitor.daemon.rates import DAY_SECONDS

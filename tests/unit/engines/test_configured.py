@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from monitor.app import live_target, read_config, target_view
 from monitor.clock import SystemClock
 from monitor.config.show import render_effective
+from monitor.configured import live_target, read_config, target_view
 from monitor.errors import ConfigError
 from monitor.probes.base import Feature
 from tests.fakes.hostile import HostileServer
