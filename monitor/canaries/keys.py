@@ -57,6 +57,11 @@ class InstallationKey:
             raise StoreError(msg)
         return cls(secret)
 
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits that name the installation and tell nothing of the secret."""
+        return self.derive("fingerprint")[:8].hex()
+
     def derive(self, purpose: str) -> bytes:
         """Return the 32-byte key for one purpose."""
         return hmac.digest(self._secret, b"davylamp/" + purpose.encode(), "sha256")

@@ -1,5 +1,6 @@
 """The store: what was asked, answered in numbers, judged and found, in ClickHouse."""
 
+from monitor.store.audit import Action, AuditLog
 from monitor.store.lock import StoreOwner, owner_of
 from monitor.store.private import EvidenceHasher, redact
 from monitor.store.reader import Reader, Spent, StoredTrial
@@ -7,6 +8,8 @@ from monitor.store.store import Store, open_store
 from monitor.store.writer import Writer, WriterLimits, WriterStats
 
 __all__ = [
+    "Action",
+    "AuditLog",
     "EvidenceHasher",
     "Reader",
     "Spent",

@@ -16,6 +16,7 @@ from monitor.store.decode import verdict_of
 from monitor.store.rows import (
     TABLES,
     AnyRow,
+    AuditRow,
     BudgetRow,
     CalibrationRow,
     ExchangeRow,
@@ -148,6 +149,32 @@ class Reader:
         sql = f"SELECT DISTINCT target FROM {TABLES[CalibrationRow]}"  # noqa: S608
         return frozenset(str(row[0]) for row in self._client.query(sql))
 
+    def audit_head(self) -> tuple[int, str] | None:
+        """Return number and hash of the last link of the audit chain."""
+        rows = self._rows(AuditRow, "1 ORDER BY seq DESC, hash LIMIT 1", {}, final=False)
+        return (rows[0].seq, rows[0].hash) if rows else None
+
+    def audit_number_from(self, number: int) -> int | None:
+        """Return the lowest number of a link from ``number`` on."""
+        sql = (
+            f"SELECT seq FROM {TABLES[AuditRow]} WHERE seq >= {{number:UInt64}} "  # noqa: S608
+            "ORDER BY seq LIMIT 1"
+        )
+        found = self._client.query(sql, {"number": number})
+        return int(found[0][0]) if found else None
+
+    def audit_links(self, number: int, below: int, most: int) -> tuple[AuditRow, ...]:
+        """Return the links of these numbers as they stand, doubles too, in order."""
+        where = "seq >= {number:UInt64} AND seq < {below:UInt64} ORDER BY seq, hash"
+        parameters = {"number": number, "below": below, "most": most}
+        limited = f"{where} LIMIT {{most:UInt64}}"
+        return tuple(self._rows(AuditRow, limited, parameters, final=False))
+
+    def last_audit_links(self, most: int) -> tuple[AuditRow, ...]:
+        """Return the newest links, oldest of them first."""
+        where = "1 ORDER BY seq DESC, hash LIMIT {most:UInt64}"
+        return tuple(reversed(self._rows(AuditRow, where, {"most": most})))
+
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""
         return {
@@ -178,11 +205,16 @@ class Reader:
         ids = [row.id for row in verdicts]
         return self._rows(kind, "has({ids:Array(String)}, verdict)", {"ids": ids}) if ids else []
 
-    def _rows(self, kind: type[R], where: str, parameters: Mapping[str, Any]) -> list[R]:
-        """Return rows; ``where`` is our own text, everything else is a parameter."""
+    def _rows(
+        self, kind: type[R], where: str, parameters: Mapping[str, Any], *, final: bool = True
+    ) -> list[R]:
+        """Return rows; ``where`` is our own text, everything else is a parameter.
+
+        Rows that were replaced are left out if ``final``.
+        """
         table = cast("type[AnyRow]", kind)
-        names = ", ".join(columns(table))
-        sql = f"SELECT {names} FROM {TABLES[table]} FINAL WHERE {where}"  # noqa: S608
+        names, which = ", ".join(columns(table)), "FINAL" if final else ""
+        sql = f"SELECT {names} FROM {TABLES[table]} {which} WHERE {where}"  # noqa: S608
         return [
             kind(**dict(zip(kind.__dataclass_fields__, map(_plain, row), strict=True)))
             for row in self._client.query(sql, parameters)

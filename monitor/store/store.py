@@ -10,6 +10,7 @@ from typing import Self
 
 from monitor.canaries import InstallationKey
 from monitor.errors import StoreError
+from monitor.store.audit import AuditLog
 from monitor.store.client import Location, connect
 from monitor.store.lock import StoreLock
 from monitor.store.markers import MarkerStore
@@ -32,6 +33,7 @@ class Store:
     writer: Writer
     reader: Reader
     markers: MarkerStore
+    audit: AuditLog
     lock: StoreLock | None
     _resources: ExitStack
 
@@ -100,6 +102,7 @@ def open_store(
             writer=writer,
             reader=reader,
             markers=MarkerStore(key, writer, reader),
+            audit=AuditLog(key, writer, reader),
             lock=lock,
             _resources=resources.pop_all(),
         )
