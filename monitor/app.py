@@ -39,7 +39,7 @@ from monitor.sinks import (
     Sink,
     Stream,
 )
-from monitor.store import Store, open_store
+from monitor.store import Store, WriterLimits, open_store
 from monitor.streams import StreamSink
 
 
@@ -181,7 +181,9 @@ def opened_storage(config: Config, resources: ExitStack) -> tuple[Store, MarkerR
 def _open_store(config: Config) -> Store:
     storage = config.storage
     password = resolve_secret(storage.password) if storage.password else ""
-    return open_store(config.storage_path, storage.url, password=password)
+    spool = storage.spool
+    limits = WriterLimits(max_bytes=spool.max_mb * 1_000_000, fsync=spool.fsync)
+    return open_store(config.storage_path, storage.url, password=password, limits=limits)
 
 
 def _metrics(config: Config, store: Store) -> tuple[CollectorRegistry, PrometheusSink]:

@@ -99,10 +99,11 @@ class SkipReason(StrEnum):
 
 
 class DropReason(StrEnum):
-    """Why the writer gave up a row."""
+    """Why the writer gave up a row: no room for it, or nobody can write or read it."""
 
-    QUEUE_FULL = "queue_full"
+    SHED = "shed"
     UNWRITABLE = "unwritable"
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,11 +296,16 @@ GOLDEN_QUARANTINED = _gauge(
     "Golden prompts a healthy target missed when it was calibrated: not asked for judgement.",
     *_TARGET,
 )
-WRITER_QUEUE = _gauge("writer_queue_rows", "Rows that wait for the store.", _L.ENV)
+WRITER_QUEUE = _gauge("writer_queue_rows", "Rows that wait in the spool.", _L.ENV)
+SPOOL_BYTES = _gauge("writer_spool_bytes", "What the spool holds on disk.", _L.ENV)
+SPOOL_LIMIT = _gauge("writer_spool_limit_bytes", "The most the spool may hold.", _L.ENV)
+SPOOL_AGE = _gauge(
+    "writer_spool_age_seconds", "For how long the oldest row has waited; 0 if none waits.", _L.ENV
+)
 WRITER_WRITTEN = _counter("writer_rows_total", "Rows handed to the store.", _L.ENV)
 WRITER_DROPPED = _counter(
     "writer_dropped_rows_total",
-    "Rows given up; never those of a verdict because the queue is full.",
+    "Rows given up; never those of a verdict because the spool is full.",
     *(_L.ENV, _L.REASON),
 )
 WRITER_FAILURES = _counter(

@@ -65,9 +65,15 @@ class HealthCollector:
 
     def _writer(self) -> Iterator[Metric]:
         stats = self.writer()
-        queue = _gauge(names.WRITER_QUEUE)
-        queue.add_metric((self.env,), stats.queued_rows)
-        yield queue
+        for metric, level in (
+            (names.WRITER_QUEUE, stats.queued_rows),
+            (names.SPOOL_BYTES, stats.spool_bytes),
+            (names.SPOOL_LIMIT, stats.spool_limit_bytes),
+            (names.SPOOL_AGE, stats.oldest_seconds),
+        ):
+            gauge = _gauge(metric)
+            gauge.add_metric((self.env,), level)
+            yield gauge
         for metric, count in (
             (names.WRITER_WRITTEN, stats.written_rows),
             (names.WRITER_FAILURES, stats.failed_inserts),

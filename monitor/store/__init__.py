@@ -4,8 +4,9 @@ from monitor.store.audit import Action, AuditLog
 from monitor.store.lock import StoreOwner, owner_of
 from monitor.store.private import EvidenceHasher, redact
 from monitor.store.reader import Reader, Spent, StoredTrial
+from monitor.store.spool import WriterLimits
 from monitor.store.store import Store, open_store
-from monitor.store.writer import Writer, WriterLimits, WriterStats
+from monitor.store.writer import Writer, WriterStats
 
 __all__ = [
     "Action",

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from monitor.canaries import InstallationKey
+from monitor.clock import Clock, SystemClock
 from monitor.errors import StoreError
 from monitor.store.audit import AuditLog
 from monitor.store.client import Location, connect
@@ -17,16 +18,18 @@ from monitor.store.markers import MarkerStore
 from monitor.store.migrate import migrate
 from monitor.store.private import EvidenceHasher
 from monitor.store.reader import Reader
-from monitor.store.writer import Writer, WriterLimits
+from monitor.store.spool import Spool, WriterLimits
+from monitor.store.writer import Writer
 
 KEY_FILE = "installation.key"
 DATA_DIRECTORY = "data"
+SPOOL_DIRECTORY = "spool"
 _OWNER_ONLY = 0o700
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """An open store. Close it: what was acknowledged is written before ``close`` returns."""
+    """An open store. Close it: what was put is then in the database, or waits in the spool."""
 
     key: InstallationKey
     hasher: EvidenceHasher
@@ -34,7 +37,7 @@ class Store:
     reader: Reader
     markers: MarkerStore
     audit: AuditLog
-    lock: StoreLock | None
+    lock: StoreLock
     _resources: ExitStack
 
     def flush(self) -> None:
@@ -42,10 +45,7 @@ class Store:
         self.writer.flush()
 
     def close(self) -> None:
-        """Write what is queued, then let go of everything; safe to call twice.
-
-        Raises ``StoreError`` if rows could not be written.
-        """
+        """Write what waits, then let go of everything; safe to call twice."""
         self._resources.close()
 
     def __enter__(self) -> Self:
@@ -61,41 +61,38 @@ class Store:
 
 
 def open_store(
-    path: Path | None,
+    path: Path,
     url: str | None = None,
     *,
     password: str = "",
-    key: InstallationKey | None = None,
     limits: WriterLimits | None = None,
+    clock: Clock | None = None,
 ) -> Store:
     """Open the store of an installation, made or migrated if need be.
 
-    ``path`` is the data directory: it holds the installation key, our lock and, without a
-    ``url``, the embedded database. A server store without a directory needs a ``key``.
+    ``path`` is the data directory: it holds the installation key, our lock, the spool and, without
+    a ``url``, the embedded database. What an earlier process left in the spool is written first.
     Raises ``StoreBusyError`` naming the process that has the directory, else ``StoreError``.
     """
+    limits, clock = limits or WriterLimits(), clock or SystemClock()
     with ExitStack() as resources:
-        lock = None
-        if path is not None:
-            _make_private(path)
-            lock = StoreLock.take(path)
-            resources.callback(lock.release)
-            key = key or InstallationKey.load_or_create(path / KEY_FILE)
-        if key is None:
-            msg = "a store on a server still needs a directory for the installation key"
-            raise StoreError(msg)
+        _make_private(path)
+        lock = StoreLock.take(path)
+        resources.callback(lock.release)
+        key = InstallationKey.load_or_create(path / KEY_FILE)
         location = Location(url=url, password=password)
-        if url is None and path is not None:
+        if url is None:
             location = Location(path=path / DATA_DIRECTORY)
             _make_private(path / DATA_DIRECTORY)
+        spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)
         client = connect(location)
         resources.callback(client.close)
         migrate(client)
         reader = Reader(connect(location, read_only=True))
         resources.callback(reader.close)
-        writer = Writer(client, limits)
-        writer.start()
+        writer = Writer(client, spool, limits, clock)
         resources.callback(writer.close)
+        writer.start()
         return Store(
             key=key,
             hasher=EvidenceHasher(key),

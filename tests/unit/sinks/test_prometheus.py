@@ -177,7 +177,10 @@ def health() -> HealthCollector:
             queued_rows=3,
             written_rows=7,
             failed_inserts=1,
-            dropped_rows={DropReason.QUEUE_FULL: 2},
+            dropped_rows={DropReason.SHED: 2},
+            spool_bytes=2048,
+            spool_limit_bytes=4096,
+            oldest_seconds=12.5,
         ),
         budgets=lambda: [Remaining(target="glm", kind="ordinary", tokens=25, ratio=0.25)],
         findings=findings.list_open,
@@ -191,9 +194,12 @@ def test_the_monitor_shows_its_own_state() -> None:
     registry.register(health())
     samples = scrape(registry)
     assert total(samples, "writer_queue_rows") == 3
+    assert total(samples, "writer_spool_bytes") == 2048
+    assert total(samples, "writer_spool_limit_bytes") == 4096
+    assert total(samples, "writer_spool_age_seconds") == 12.5
     assert total(samples, "writer_rows_total") == 7
     assert total(samples, "writer_failed_inserts_total") == 1
-    assert total(samples, "writer_dropped_rows_total", reason="queue_full") == 2
+    assert total(samples, "writer_dropped_rows_total", reason="shed") == 2
     assert total(samples, "check_blind", signal="FOREIGN") == 0
     assert total(samples, "check_blind", signal="FACT") == 1
     assert total(samples, "self_test_timestamp_seconds") == NOW.timestamp()

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from monitor.canaries import InstallationKey
 from monitor.errors import StoreBusyError, StoreError
 from monitor.sinks import ClickHouseSink
 from monitor.store import WriterLimits, open_store, owner_of
@@ -104,7 +103,7 @@ def test_a_store_that_could_not_be_opened_is_free_again(tmp_path: Path) -> None:
 
 def test_only_the_owner_may_look_inside(tmp_path: Path) -> None:
     with open_store(tmp_path / "deep" / "store"):
-        for name in (".", "data"):
+        for name in (".", "data", "spool", "spool/quarantine"):
             mode = (tmp_path / "deep" / "store" / name).stat().st_mode
             assert stat.S_IMODE(mode) == 0o700
         for name in ("installation.key", "lock"):
@@ -145,14 +144,9 @@ def test_a_password_is_not_shown() -> None:
     assert "hidden" not in repr(Location(url="http://host", password="hidden"))  # noqa: S106
 
 
-def test_a_server_store_needs_a_key() -> None:
-    with pytest.raises(StoreError, match="still needs a directory for the installation key"):
-        open_store(None, "http://127.0.0.1:9")
-
-
-def test_a_server_that_is_not_there_is_a_store_error() -> None:
+def test_a_server_that_is_not_there_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="the store cannot be opened"):
-        open_store(None, "http://127.0.0.1:9", key=InstallationKey(bytes(32)))
+        open_store(tmp_path / "store", "http://127.0.0.1:9")
 
 
 def test_importing_the_store_loads_no_database() -> None:

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from monitor.canaries import InstallationKey, MarkerRegistry, Minter
+from monitor.canaries import MarkerRegistry, Minter
 from monitor.errors import StoreError
 from monitor.findings import Findings, StoredFindings
 from monitor.sinks import ClickHouseSink
@@ -22,7 +22,6 @@ from tests.unit.store.gateway import PASSWORD
 from tests.unit.store.samples import NOW, owner, trial, verdict
 
 ROOT = Path(__file__).parents[3]
-KEY = InstallationKey(bytes(range(32)))
 
 
 @pytest.fixture(scope="module")
@@ -43,18 +42,23 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.communicate()
 
 
-def opened(url: str) -> Store:
-    return open_store(None, url, password=PASSWORD, key=KEY)
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("installation")
 
 
-def test_what_is_written_is_there_for_the_next_process(url: str) -> None:
-    with opened(url) as store:
+def opened(url: str, directory: Path) -> Store:
+    return open_store(directory, url, password=PASSWORD)
+
+
+def test_what_is_written_is_there_for_the_next_process(url: str, directory: Path) -> None:
+    with opened(url, directory) as store:
         sink = ClickHouseSink(store.writer, store.hasher)
         findings = Findings(StoredFindings(store.writer, store.reader), NOW)
         findings.record(verdict(1))
         sink.deliver(trial(1), verdict(1))
         kept = findings.list_open()
-    with opened(url) as store:
+    with opened(url, directory) as store:
         found = store.reader.trial("trial-glm-1")
         assert found is not None
         assert found.verdicts == (verdict(1),)
@@ -62,10 +66,10 @@ def test_what_is_written_is_there_for_the_next_process(url: str) -> None:
         assert Findings(StoredFindings(store.writer, store.reader), NOW).list_open() == kept
 
 
-def test_markers_are_sealed_and_expire(url: str) -> None:
-    with opened(url) as store:
-        registry = MarkerRegistry(KEY)
-        minter = Minter(KEY, registry, random_bits=Random(1).getrandbits)
+def test_markers_are_sealed_and_expire(url: str, directory: Path) -> None:
+    with opened(url, directory) as store:
+        registry = MarkerRegistry(store.key)
+        minter = Minter(store.key, registry, random_bits=Random(1).getrandbits)
         marker = minter.mint(owner(), NOW)
         store.markers.save(registry.take_unsaved())
         store.flush()
@@ -81,8 +85,8 @@ def test_a_reader_cannot_write(url: str) -> None:
     client.close()
 
 
-def test_several_threads_may_read_at_once(url: str) -> None:
-    with opened(url) as store:
+def test_several_threads_may_read_at_once(url: str, directory: Path) -> None:
+    with opened(url, directory) as store:
         failures: list[BaseException] = []
 
         def read() -> None:
@@ -100,7 +104,7 @@ def test_several_threads_may_read_at_once(url: str) -> None:
         assert failures == []
 
 
-def test_a_wrong_password_is_a_store_error_that_does_not_show_it(url: str) -> None:
+def test_a_wrong_password_is_a_store_error_that_does_not_show_it(url: str, directory: Path) -> None:
     with pytest.raises(StoreError, match="the store cannot be opened") as caught:
-        open_store(None, url, password="guess-7", key=KEY)  # noqa: S106
+        open_store(directory, url, password="guess-7")  # noqa: S106
     assert "guess-7" not in str(caught.value)

@@ -3,134 +3,104 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
 
 import pytest
 
+from monitor.canaries import InstallationKey
 from monitor.conventions import DropReason
 from monitor.errors import StoreError
-from monitor.store import Writer, WriterLimits
-from monitor.store.client import Row, UnwritableError
-from monitor.store.encode import verdict_rows
-from monitor.store.rows import AnyRow, VerdictRow
-from tests.unit.store.samples import good
-
-PATIENT = WriterLimits(batch_rows=10, batch_seconds=60, queue_rows=100, patience_seconds=10)
+from monitor.store import EvidenceHasher, Writer, WriterLimits
+from monitor.store.encode import signal_rows, trial_rows, verdict_rows
+from monitor.store.segment import line_of
+from tests.unit.store.samples import NOW, trial, verdict
+from tests.unit.store.spooling import FakeClient, SetClock, ids, rows, started, writing
 
 
-def rows(amount: int, start: int = 0) -> list[AnyRow]:
-    return [verdict_rows(good(number))[0] for number in range(start, start + amount)]
+def small(rows_held: int, *, patience_seconds: float = 0.05) -> WriterLimits:
+    """Return limits that hold so many verdicts."""
+    line = len(line_of(rows(1), NOW))
+    return WriterLimits(
+        batch_rows=10,
+        batch_seconds=60,
+        max_bytes=rows_held * (line + 2),
+        patience_seconds=patience_seconds,
+    )
 
 
-class FakeClient:
-    """Remembers blocks; ``gate`` holds inserts back, ``refusals`` fail, ``poison`` never goes."""
-
-    def __init__(self) -> None:
-        self.blocks: list[list[str]] = []
-        self.gate = threading.Event()
-        self.gate.set()
-        self.entered = threading.Event()
-        self.refusals = 0
-        self.poison: set[str] = set()
-        self.threads: set[int] = set()
-
-    def insert(self, table: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
-        assert (table, columns[0]) == ("verdicts", "id")
-        self.threads.add(threading.get_ident())
-        self.entered.set()
-        self.gate.wait()
-        ids = [row[0] for row in rows]
-        if self.poison & set(ids):
-            raise UnwritableError(table)
-        if self.refusals:
-            self.refusals -= 1
-            raise StoreError(table)
-        self.blocks.append(ids)
-
-    def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        raise NotImplementedError
-
-    def command(self, sql: str, parameters: Mapping[str, Any] | None = None) -> None:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
-
-    def written(self) -> list[str]:
-        return [each for block in self.blocks for each in block]
+def put_each(writer: Writer, amount: int, start: int = 0) -> None:
+    for number in range(start, start + amount):
+        writer.put(rows(1, number))
 
 
-@contextmanager
-def writing(client: FakeClient, limits: WriterLimits = PATIENT) -> Iterator[Writer]:
-    writer = Writer(client, limits)
-    writer.start()
-    try:
-        yield writer
-    finally:
-        client.gate.set()
-        writer.close()
-
-
-def ids(amount: int, start: int = 0) -> list[str]:
-    return [row.id for row in rows(amount, start) if isinstance(row, VerdictRow)]
-
-
-def test_rows_go_in_batches_on_one_thread() -> None:
+def test_rows_go_in_batches_on_one_thread(tmp_path: Path) -> None:
     client = FakeClient()
-    with writing(client) as writer:
-        writer.put(rows(25))
+    client.gate.clear()
+    with writing(client, tmp_path) as writer:
+        writer.put(rows(10))
+        assert client.entered.wait(10)
+        put_each(writer, 15, 10)
+        client.gate.set()
         writer.flush()
-        assert [len(block) for block in client.blocks] == [10, 10, 5]
+        assert [len(block) for block in client.blocks] == [10, 15]
     assert client.written() == ids(25)
     assert len(client.threads) == 1
     assert threading.get_ident() not in client.threads
 
 
-def test_a_partial_batch_goes_when_it_is_old_enough() -> None:
+def test_a_partial_batch_goes_when_it_is_old_enough(tmp_path: Path) -> None:
     client = FakeClient()
-    limits = WriterLimits(batch_rows=10, batch_seconds=0.01, queue_rows=100, patience_seconds=10)
-    with writing(client, limits) as writer:
+    limits = WriterLimits(batch_rows=10, batch_seconds=0.01, patience_seconds=10)
+    with writing(client, tmp_path, limits) as writer:
         writer.put(rows(3))
         assert client.entered.wait(10)
 
 
-def test_droppable_rows_are_dropped_and_counted_while_the_queue_is_full() -> None:
-    client = FakeClient()
-    client.gate.clear()
-    with writing(client) as writer:
-        writer.put(rows(95))
-        assert client.entered.wait(10)
-        assert not writer.put(rows(6, 95), droppable=True)
-        assert writer.put(rows(5, 95), droppable=True)
-        assert writer.stats().queued_rows == 100
-        assert writer.stats().dropped_rows == {DropReason.QUEUE_FULL: 6}
-    assert client.written() == ids(100)
+def test_a_verdict_comes_after_everything_it_speaks_of(tmp_path: Path) -> None:
+    client, hasher = FakeClient(), EvidenceHasher(InstallationKey(bytes(32)))
+    with writing(client, tmp_path) as writer:
+        writer.put(verdict_rows(verdict(1)))
+        writer.put(trial_rows(trial(1), hasher) + signal_rows(verdict(1), trial(1), hasher))
+    assert set(client.tables[:-1]) == {"exchange_verdicts", "trials", "exchanges", "signals"}
+    assert client.tables[-1] == "verdicts"
 
 
-def test_other_rows_wait_for_room() -> None:
+def test_droppable_rows_are_dropped_and_counted_while_the_spool_is_full(tmp_path: Path) -> None:
     client = FakeClient()
     client.gate.clear()
-    with writing(client) as writer:
-        writer.put(rows(100))
-        waiting = threading.Thread(target=writer.put, args=(rows(20, 100),))
+    with writing(client, tmp_path, small(20, patience_seconds=10)) as writer:
+        put_each(writer, 20)
+        assert not writer.put(rows(6, 20), droppable=True)
+        assert writer.stats().queued_rows == 20
+        assert writer.stats().dropped_rows == {DropReason.SHED: 6}
+        client.gate.set()
+        writer.flush()
+        assert writer.put(rows(5, 20), droppable=True)
+    assert client.written() == ids(25)
+
+
+def test_other_rows_wait_for_room(tmp_path: Path) -> None:
+    client = FakeClient()
+    client.gate.clear()
+    with writing(client, tmp_path, small(20, patience_seconds=10)) as writer:
+        put_each(writer, 20)
+        waiting = threading.Thread(target=writer.put, args=(rows(5, 20),))
         waiting.start()
         assert waiting.is_alive()
         client.gate.set()
         waiting.join(10)
         assert not waiting.is_alive()
-    assert client.written() == ids(120)
+    assert client.written() == ids(25)
 
 
-def test_they_do_not_wait_for_ever() -> None:
+def test_they_do_not_wait_for_ever(tmp_path: Path) -> None:
     client = FakeClient()
     client.gate.clear()
-    limits = WriterLimits(batch_rows=10, batch_seconds=60, queue_rows=20, patience_seconds=0.05)
-    writer = Writer(client, limits)
-    writer.start()
-    writer.put(rows(20))
-    with pytest.raises(StoreError, match=r"took no rows for 0\.05 s"):
+    writer = started(client, tmp_path, small(20))
+    put_each(writer, 20)
+    with pytest.raises(
+        StoreError, match=r"took no rows \(waited 0\.05 s\).*storage\.spool\.max_mb"
+    ):
         writer.put(rows(1, 20))
     with pytest.raises(StoreError, match=r"did not finish within 0\.05 s"):
         writer.flush()
@@ -139,53 +109,96 @@ def test_they_do_not_wait_for_ever() -> None:
     assert client.written() == ids(20)
 
 
-def test_a_refused_block_is_tried_again() -> None:
+def test_a_put_larger_than_the_spool_goes_when_nothing_else_waits(tmp_path: Path) -> None:
+    client = FakeClient()
+    with writing(client, tmp_path, small(20)) as writer:
+        writer.put(rows(100))
+    assert client.written() == ids(100)
+
+
+def test_work_that_nobody_waits_for_any_more_is_not_done_later(tmp_path: Path) -> None:
+    client = FakeClient()
+    client.gate.clear()
+    done: list[int] = []
+    with writing(client, tmp_path) as writer:
+        writer.put(rows(1))
+        with pytest.raises(StoreError, match=r"did not finish within 0\.01 s"):
+            writer.run(lambda _: done.append(1), patience_seconds=0.01)
+        client.gate.set()
+        writer.flush()
+    assert done == []
+
+
+def test_a_refused_block_is_tried_again_under_the_same_token(tmp_path: Path) -> None:
     client = FakeClient()
     client.refusals = 2
-    with writing(client) as writer:
+    with writing(client, tmp_path) as writer:
         writer.put(rows(15))
         writer.flush()
         assert writer.stats().failed_inserts == 2
+        assert writer.stats().written_rows == 15
     assert client.written() == ids(15)
+    assert len(client.tokens) == 1
 
 
-def test_only_the_row_that_cannot_be_written_is_given_up() -> None:
+def test_only_the_row_that_cannot_be_written_is_given_up(tmp_path: Path) -> None:
     client = FakeClient()
     client.poison = {ids(1, 7)[0]}
-    with writing(client) as writer:
+    with writing(client, tmp_path) as writer:
         writer.put(rows(20))
         writer.flush()
         assert writer.stats().dropped_rows == {DropReason.UNWRITABLE: 1}
         assert writer.stats().queued_rows == 0
     assert client.written() == [each for each in ids(20) if each not in client.poison]
+    assert len(set(client.tokens)) == len(client.tokens)
+    laid_aside = list((tmp_path / "quarantine").iterdir())
+    assert [client.poison < set(file.read_text().split('"')) for file in laid_aside] == [True]
 
 
-def test_close_says_how_much_it_could_not_write() -> None:
+def test_close_leaves_what_it_could_not_write_for_the_next_start(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     client = FakeClient()
     client.refusals = 10**6
-    limits = WriterLimits(batch_rows=10, batch_seconds=60, queue_rows=100, patience_seconds=0.2)
-    writer = Writer(client, limits)
-    writer.start()
+    limits = WriterLimits(batch_rows=10, batch_seconds=60, patience_seconds=0.2)
+    writer = started(client, tmp_path, limits)
     writer.put(rows(25))
-    with pytest.raises(StoreError, match="25 rows could not be written"):
-        writer.close()
+    writer.close()
+    assert "25 rows wait in the spool for the next start: verdicts" in caplog.text
     with pytest.raises(StoreError, match="the store is closed"):
         writer.put(rows(1))
     with pytest.raises(StoreError, match="the store is closed"):
         writer.flush()
+    client.refusals = 0
+    with writing(client, tmp_path):
+        assert client.written() == ids(25)
 
 
-def test_closing_twice_is_fine() -> None:
+def test_a_start_that_cannot_write_what_was_left_says_so(tmp_path: Path) -> None:
     client = FakeClient()
-    with writing(client) as writer:
+    client.refusals = 10**6
+    limits = WriterLimits(batch_rows=10, batch_seconds=60, patience_seconds=0.1)
+    writer = started(client, tmp_path, limits)
+    writer.put(rows(25))
+    writer.close()
+    with pytest.raises(StoreError, match="took none of the 25 rows that wait in the spool"):
+        started(client, tmp_path, limits)
+    client.refusals = 0
+    with writing(client, tmp_path, limits):
+        assert client.written() == ids(25)
+
+
+def test_closing_twice_is_fine(tmp_path: Path) -> None:
+    client = FakeClient()
+    with writing(client, tmp_path) as writer:
         writer.put(rows(1))
         writer.close()
     assert client.written() == ids(1)
 
 
-def test_a_job_comes_after_what_was_queued_before_it_and_hands_back_its_error() -> None:
+def test_a_job_comes_after_what_was_put_before_it_and_hands_back_its_error(tmp_path: Path) -> None:
     client = FakeClient()
-    with writing(client) as writer:
+    with writing(client, tmp_path) as writer:
         writer.put(rows(25))
         assert writer.run(lambda _: len(client.written())) == 25
         with pytest.raises(ZeroDivisionError):
@@ -195,9 +208,9 @@ def test_a_job_comes_after_what_was_queued_before_it_and_hands_back_its_error() 
     assert client.written() == ids(26)
 
 
-def test_nothing_is_lost_between_many_threads() -> None:
+def test_nothing_is_lost_between_many_threads(tmp_path: Path) -> None:
     client = FakeClient()
-    with writing(client) as writer:
+    with writing(client, tmp_path) as writer:
         threads = [
             threading.Thread(
                 target=lambda n=n: [writer.put(rows(1, n * 50 + i)) for i in range(50)]
@@ -209,3 +222,20 @@ def test_nothing_is_lost_between_many_threads() -> None:
         for thread in threads:
             thread.join()
     assert sorted(client.written()) == sorted(ids(400))
+
+
+def test_the_age_of_what_waits_is_that_of_the_oldest_row_whatever_the_clock_does(
+    tmp_path: Path,
+) -> None:
+    client, clock = FakeClient(), SetClock()
+    client.gate.clear()
+    with writing(client, tmp_path, clock=clock) as writer:
+        assert writer.stats().oldest_seconds == 0
+        writer.put(rows(10))
+        clock.pass_by(30)
+        writer.put(rows(1, 10))
+        clock.instant = NOW.replace(year=2001)
+        assert writer.stats().oldest_seconds == 30
+        client.gate.set()
+        writer.flush()
+        assert writer.stats().oldest_seconds == 0
