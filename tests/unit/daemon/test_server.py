@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from monitor.app import Installation
 from monitor.config.schema import Listen
-from monitor.daemon import server
+from monitor.daemon import pages, server
 from monitor.daemon.client import _report
 from monitor.daemon.hosts import host_name, known_hosts
 from monitor.daemon.run import url_of
@@ -175,7 +175,7 @@ def test_a_check_that_crashes_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("error", [UsageError, UnsureError])
 def test_what_could_not_be_told_in_the_daemon_is_told_as_that(error: type[DavylampError]) -> None:
-    line = json.dumps(server._error(error("no answer")))
+    line = json.dumps(pages.error_line(error("no answer")))
     with pytest.raises(error, match="no answer"):
         _report(iter([line]), lambda _: None, "context")
 
@@ -199,15 +199,15 @@ def test_what_is_under_way_when_the_daemon_stops_is_told_to_whoever_asked(
             return {"report": "all of it"}
 
         lines = []
-        async for line in server._lines(work, stopping):
+        async for line in pages._lines(work, stopping):
             lines.append(line)
             if ends_by_itself and stopping.is_set():
                 release.set()
         await asyncio.sleep(0)
         return lines
 
-    monkeypatch.setattr(server, "LAST_SECONDS", 0.01)
-    monkeypatch.setattr(server, "ALIVE_SECONDS", 0.001)
+    monkeypatch.setattr(pages, "LAST_SECONDS", 0.01)
+    monkeypatch.setattr(pages, "ALIVE_SECONDS", 0.001)
     lines = asyncio.run(asyncio.wait_for(run(), 10))
     assert bool(broken_off) is not ends_by_itself
     if ends_by_itself:
