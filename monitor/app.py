@@ -14,9 +14,15 @@ from monitor.baselines import Baselines, held
 from monitor.budget import Budget, Cap, StoredLedger, TokenPrice
 from monitor.canaries import MarkerRegistry, Minter
 from monitor.checks import CHECKS
-from monitor.clock import Clock
+from monitor.clock import Clock, new_id
 from monitor.config import Config, resolve_secret
-from monitor.configured import choices_of, golden_prompts, live_target, token_price
+from monitor.configured import (
+    choices_of,
+    credentials_of,
+    golden_prompts,
+    live_target,
+    token_price,
+)
 from monitor.findings import Findings, StoredFindings
 from monitor.judge import Judge
 from monitor.judging import judge_of
@@ -32,12 +38,14 @@ from monitor.scorers import scorer_of
 from monitor.selftest import SelfTester
 from monitor.sinks import (
     Blindness,
+    BodySink,
     ClickHouseSink,
     HealthCollector,
     LogSink,
     PrometheusSink,
     Sink,
     Stream,
+    sealer_of,
 )
 from monitor.store import Store, WriterLimits, open_store
 from monitor.streams import StreamSink
@@ -118,7 +126,12 @@ def open_installation(
             markers=store.markers,
             golden=golden,
             findings=findings,
-            sinks=_told(store, counters, [*_log_sink(config, log_verdicts), *sinks], resources),
+            sinks=_told(
+                store,
+                counters,
+                [*_body_sink(config, store, counters), *_log_sink(config, log_verdicts), *sinks],
+                resources,
+            ),
             measuring=Measuring(scorer, judge),
         )
         return Installation(
@@ -156,6 +169,21 @@ def _told(
     return told
 
 
+def _body_sink(config: Config, store: Store, counters: PrometheusSink) -> list[Sink]:
+    bodies, sealer = config.storage.bodies, sealer_of(config)
+    if bodies is None or sealer is None:
+        return []
+    sink = BodySink(
+        store.writer,
+        sealer,
+        only_not_good=bodies.keep == "not_good",
+        secrets=credentials_of(config),
+        process=new_id("process"),
+        count=counters.count_bodies,
+    )
+    return [sink]
+
+
 def _log_sink(config: Config, wanted: bool) -> list[Sink]:
     as_json = config.log.format == "json"
     return [LogSink(logging.getLogger("monitor.verdicts"), as_json=as_json)] if wanted else []
@@ -171,14 +199,15 @@ def _storage(
 
 def opened_storage(config: Config, resources: ExitStack) -> tuple[Store, MarkerRegistry]:
     """Open an installation's store and know its markers again; ``resources`` close it."""
-    store = resources.enter_context(_open_store(config))
+    store = resources.enter_context(store_of(config))
     registry = MarkerRegistry(store.key)
     for entry in store.markers.load():
         registry.restore(entry)
     return store, registry
 
 
-def _open_store(config: Config) -> Store:
+def store_of(config: Config) -> Store:
+    """Open the store a configuration names. Raises as ``open_store`` does."""
     storage = config.storage
     password = resolve_secret(storage.password) if storage.password else ""
     spool = storage.spool

@@ -15,6 +15,7 @@ from monitor.store.audit import AuditLog
 from monitor.store.client import Location, connect
 from monitor.store.lock import StoreLock
 from monitor.store.markers import MarkerStore
+from monitor.store.mending import strike_out_lost_blocks
 from monitor.store.migrate import migrate
 from monitor.store.private import EvidenceHasher
 from monitor.store.reader import Reader
@@ -29,8 +30,12 @@ _OWNER_ONLY = 0o700
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """An open store. Close it: what was put is then in the database, or waits in the spool."""
+    """An open store. Close it: what was put is then in the database, or waits in the spool.
 
+    ``location`` is for a client of one's own, to be closed before the store.
+    """
+
+    location: Location
     key: InstallationKey
     hasher: EvidenceHasher
     writer: Writer
@@ -85,6 +90,8 @@ def open_store(
             location = Location(path=path / DATA_DIRECTORY)
             _make_private(path / DATA_DIRECTORY)
         spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)
+        if url is None and spool.sealed:
+            strike_out_lost_blocks(path / DATA_DIRECTORY)
         client = connect(location)
         resources.callback(client.close)
         migrate(client)
@@ -94,6 +101,7 @@ def open_store(
         resources.callback(writer.close)
         writer.start()
         return Store(
+            location=location,
             key=key,
             hasher=EvidenceHasher(key),
             writer=writer,
