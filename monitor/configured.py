@@ -21,6 +21,7 @@ from monitor.probes import PROBES
 from monitor.probes.base import Feature, TargetView, TenantView
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
 from monitor.scorers import check_extras
+from monitor.sinks import sealer_of
 
 
 def read_config(path: str) -> Config:
@@ -30,6 +31,7 @@ def read_config(path: str) -> Config:
         choices_of(config, target)
         _check_engine_options(config, target)
     check_extras(config)
+    sealer_of(config)
     return config
 
 
@@ -117,6 +119,15 @@ def live_target(
     )
     live.hold_to(live.calibrated, settings.tolerance)
     return live
+
+
+def credentials_of(config: Config) -> frozenset[str]:
+    """Return every credential that goes to a target. Raises ``ConfigError`` if one is missing."""
+    named = [
+        *(tenant.credential for target in config.targets for tenant in target.tenants),
+        *(ref for target in config.targets for ref in target.header_refs().values()),
+    ]
+    return frozenset(resolve_secret(ref) for ref in named if ref is not None)
 
 
 def judge_settings(config: Config, target: Target) -> JudgeSettings:

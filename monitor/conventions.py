@@ -106,6 +106,15 @@ class DropReason(StrEnum):
     UNREADABLE = "unreadable"
 
 
+class BodyState(StrEnum):
+    """What became of the text of an exchange that was to be kept."""
+
+    KEPT = "kept"
+    SHED = "shed"
+    TOO_LARGE = "too_large"
+    HOLDS_KEY = "holds_key"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
     """One metric: its full name, what it promises, and its labels in order."""
@@ -307,6 +316,11 @@ WRITER_DROPPED = _counter(
     "writer_dropped_rows_total",
     "Rows given up; never those of a verdict because the spool is full.",
     *(_L.ENV, _L.REASON),
+)
+BODIES = _counter(
+    "bodies_total",
+    "Exchanges whose texts were to be kept sealed, by what became of them.",
+    *(_L.ENV, _L.STATE),
 )
 WRITER_FAILURES = _counter(
     "writer_failed_inserts_total", "Inserts the store refused, tried again afterwards.", _L.ENV

@@ -1,6 +1,7 @@
 """Sinks: who is told of a verdict."""
 
 from monitor.sinks.base import Sink
+from monitor.sinks.bodies import BodySink, sealer_of
 from monitor.sinks.clickhouse import ClickHouseSink
 from monitor.sinks.health import Blindness, HealthCollector
 from monitor.sinks.log import LogSink
@@ -8,10 +9,12 @@ from monitor.sinks.prometheus import PrometheusSink, Stream
 
 __all__ = [
     "Blindness",
+    "BodySink",
     "ClickHouseSink",
     "HealthCollector",
     "LogSink",
     "PrometheusSink",
     "Sink",
     "Stream",
+    "sealer_of",
 ]

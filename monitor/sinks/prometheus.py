@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 import monitor
 from monitor import conventions as names
 from monitor.conventions import (
+    BodyState,
     ChangeKind,
     Direction,
     Metric,
@@ -64,6 +65,9 @@ class PrometheusSink:
         self._verified = _gauge(names.CONTEXT_VERIFIED, registry)
         self._calibration = _gauge(names.CALIBRATION, registry)
         self._quarantined = _gauge(names.GOLDEN_QUARANTINED, registry)
+        self._bodies = _counter(names.BODIES, registry)
+        for state in BodyState:
+            self._bodies.labels(env, state.value)
         self._config_hash = _gauge(names.CONFIG_HASH_INFO, registry)
         _gauge(names.BUILD_INFO, registry).labels(env, monitor.__version__).set(1)
 
@@ -192,6 +196,10 @@ class PrometheusSink:
         """Say which configuration is in force, instead of the one before."""
         self._config_hash.clear()
         self._config_hash.labels(self._env, sha256).set(1)
+
+    def count_bodies(self, state: BodyState, number: int) -> None:
+        """Count exchanges whose texts were to be kept."""
+        self._bodies.labels(self._env, state.value).inc(number)
 
     def add_cost(self, target: str, usd: float) -> None:
         """Count dollars charged to the budget."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from monitor.checks import CHECKS
-from monitor.conventions import NotProbed
+from monitor.conventions import BodyState, NotProbed
 from monitor.findings import FindingState
 from monitor.model import FailureKind, Lane, Outcome, Part, SignalKind, Status, VerdictClass
 from monitor.probes import PROBES
@@ -27,6 +27,7 @@ VALUES: dict[str, Iterable[str]] = {
     "Why a stratum was not probed": NotProbed,
     "States of a finding": FindingState,
     "Budgets": BudgetKind,
+    "What becomes of bodies": BodyState,
     "Probes": PROBES,
     "Checks": tuple(check.code for check in CHECKS),
 }
