@@ -105,8 +105,7 @@ def open_installation(
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
     needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
     ``storage`` must name the same store. ``sinks`` are told of every verdict last.
-    Raises ``ConfigError`` for a missing credential and ``StoreError`` if the store cannot be
-    opened, ``StoreBusyError`` if another process has it.
+    Raises ``ConfigError`` for a missing credential, and what ``open_store`` raises.
     """
     golden = golden_prompts()
     targets = {t.name: live_target(config, t, golden, clock) for t in config.targets}
@@ -119,6 +118,7 @@ def open_installation(
         self_tester = SelfTester(clock, scorer)
         judge = judge_of(config, targets, budget, clock, counters)
         metrics.register(_health(config, store, budget, findings, self_tester))
+        others = [*_log_sink(config, log_verdicts), *sinks]
         pipeline = Pipeline(
             clock=clock,
             minter=Minter(store.key, registry),
@@ -126,12 +126,7 @@ def open_installation(
             markers=store.markers,
             golden=golden,
             findings=findings,
-            sinks=_told(
-                store,
-                counters,
-                [*_body_sink(config, store, counters), *_log_sink(config, log_verdicts), *sinks],
-                resources,
-            ),
+            sinks=_told(config, store, counters, others, resources),
             measuring=Measuring(scorer, judge),
         )
         return Installation(
@@ -160,10 +155,15 @@ def open_installation(
 
 
 def _told(
-    store: Store, counters: PrometheusSink, others: Sequence[Sink], resources: ExitStack
+    config: Config,
+    store: Store,
+    counters: PrometheusSink,
+    others: Sequence[Sink],
+    resources: ExitStack,
 ) -> list[Sink]:
     kept = ClickHouseSink(store.writer, store.hasher)
-    told: list[Sink] = [kept, counters, StreamSink(counters), *others]
+    bodies = _body_sink(config, store, counters)
+    told: list[Sink] = [kept, counters, StreamSink(counters), *bodies, *others]
     for sink in told:
         resources.callback(sink.close)
     return told
