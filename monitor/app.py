@@ -23,7 +23,7 @@ from monitor.configured import (
     live_target,
     token_price,
 )
-from monitor.findings import Findings, StoredFindings
+from monitor.findings import Findings, findings_in
 from monitor.judge import Judge
 from monitor.judging import judge_of
 from monitor.live import LiveTarget
@@ -111,8 +111,8 @@ def open_installation(
     targets = {t.name: live_target(config, t, golden, clock) for t in config.targets}
     with ExitStack() as resources:
         store, registry = _storage(config, opened, resources)
-        findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
-        budget = resources.enter_context(closing(_budget(config, store, clock)))
+        findings = findings_in(store, clock.now())
+        budget = _budget(config, store, clock)
         metrics, counters = _metrics(config, store)
         scorer = resources.enter_context(closing(scorer_of(config)))
         self_tester = SelfTester(clock, scorer)
@@ -212,7 +212,14 @@ def store_of(config: Config) -> Store:
     password = resolve_secret(storage.password) if storage.password else ""
     spool = storage.spool
     limits = WriterLimits(max_bytes=spool.max_mb * 1_000_000, fsync=spool.fsync)
-    return open_store(config.storage_path, storage.url, password=password, limits=limits)
+    return open_store(
+        config.storage_path,
+        storage.url,
+        password=password,
+        cluster=storage.cluster,
+        retention=storage.retention,
+        limits=limits,
+    )
 
 
 def _metrics(config: Config, store: Store) -> tuple[CollectorRegistry, PrometheusSink]:

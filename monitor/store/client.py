@@ -8,6 +8,7 @@ fails halfway leaves what it had found to be the answer of the next one.
 from __future__ import annotations
 
 import gzip
+import re
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from monitor.errors import StoreError
+from monitor.store.cluster import on_cluster
 
 Row = tuple[Any, ...]
 # Together they keep a block that is written again out of tables and views alike.
@@ -28,6 +30,11 @@ _KNOWN_BY_TOKEN = {
 # A file may hold rows of any number of days, and rows that were written before.
 _LOADING = {"insert_deduplicate": 0, "max_partitions_per_insert_block": 0}
 _PIECE_BYTES = 1 << 20
+_CONNECT_SECONDS = 5
+# A writer is told of progress meanwhile; a reader, who may change no setting, is not.
+_READING_TAKES = 4
+# What a database quotes in its reason may be a value of ours.
+_QUOTED = re.compile(r"(['\"`]).*?(\1|$)")
 _SCHEMES = ("clickhouse", "clickhouses", "http", "https")
 
 
@@ -70,11 +77,17 @@ class Client(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where the data is: embedded at ``path``, or on the ClickHouse server at ``url``."""
+    """Where the data is: embedded at ``path``, or on the ClickHouse server at ``url``.
+
+    With a ``cluster`` the server is one of its replicas, and statements are said to all of it.
+    A server that says nothing for ``answer_seconds`` counts as failed.
+    """
 
     path: Path | None = None
     url: str | None = None
     password: str = ""
+    cluster: str | None = None
+    answer_seconds: int = 15
 
     def __repr__(self) -> str:
         return f"Location({self})"
@@ -113,6 +126,8 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
             "dsn": location.url,
             "password": location.password,
             "autogenerate_session_id": False,
+            "connect_timeout": min(_CONNECT_SECONDS, location.answer_seconds),
+            "send_receive_timeout": location.answer_seconds * (_READING_TAKES if read_only else 1),
         }
     settings = {"readonly": 1} if read_only else {}
     try:
@@ -120,18 +135,19 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
     except (Error, OSError, RuntimeError) as error:
         msg = f"{location}: the store cannot be opened: {_first_line(error)}"
         raise StoreError(msg) from error
-    return _ClickHouse(raw, embedded=location.url is None)
+    return _ClickHouse(raw, embedded=location.url is None, cluster=location.cluster)
 
 
 class _ClickHouse:
     """``Client`` over clickhouse-connect; one lock inside it serialises the calls."""
 
-    def __init__(self, raw: Any, *, embedded: bool) -> None:
+    def __init__(self, raw: Any, *, embedded: bool, cluster: str | None = None) -> None:
         from clickhouse_connect.driver import exceptions
         from urllib3.exceptions import HTTPError
 
         self._raw = raw
         self._embedded = embedded
+        self._cluster = cluster
         # A server answers several at once; the embedded engine one, and what tidies up after it.
         self._one_answer: AbstractContextManager[Any] = (
             threading.RLock() if embedded else nullcontext()
@@ -157,7 +173,7 @@ class _ClickHouse:
             msg = f"{table}: {type(error).__name__}"
             raise UnwritableError(msg) from error
         except self._failures as error:
-            msg = f"{table}: {_first_line(error)}"
+            msg = f"{table}: {_QUOTED.sub('…', _first_line(error))}"
             raise StoreError(msg) from error
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
@@ -198,8 +214,9 @@ class _ClickHouse:
             raise StoreError(msg) from error
 
     def command(self, sql: str, parameters: Mapping[str, Any] | None = None) -> None:
+        said = on_cluster(sql, self._cluster) if self._cluster else sql
         with self._answering():
-            self._raw.command(sql, parameters=dict(parameters or {}))
+            self._raw.command(said, parameters=dict(parameters or {}))
 
     def close(self) -> None:
         self._raw.close()

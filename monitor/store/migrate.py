@@ -1,21 +1,27 @@
 """Bring a database to the schema of this version: numbered SQL files and a ledger of them.
 
-There is no dirty flag: every statement may run twice, so a broken migration is simply run again.
+There is no dirty flag: every file may run again from its beginning, so a migration that was broken
+off is simply run again. Whoever runs it must be the only one that writes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 
+from monitor.config.storage import Retention
 from monitor.errors import StoreError
-from monitor.store.client import Client
+from monitor.store.client import Client, Location, connect
+from monitor.store.retention import TermChange, apply_terms, term_changes
 
+_log = logging.getLogger(__name__)
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
-_LEDGER = """
+LEDGER = """
 CREATE TABLE IF NOT EXISTS schema_migrations
 (
     version UInt32,
@@ -49,6 +55,27 @@ class Migration:
         return [part.strip() for part in re.split(r";\s*(?:\n|\Z)", code) if part.strip()]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What separates a store from this version and its configuration, or separated it before.
+
+    It ``is_new`` if no migration was ever applied to it.
+    """
+
+    migrations: tuple[Migration, ...]
+    terms: tuple[TermChange, ...]
+    is_new: bool
+
+    @property
+    def is_current(self) -> bool:
+        """True if nothing does."""
+        return not self.migrations and not self.terms
+
+
+# Told before each statement: its migration, how many are done, and of how many.
+OnStatement = Callable[[Migration, int, int], None]
+
+
 def shipped() -> tuple[Migration, ...]:
     """Return the migrations of this version, in order."""
     found = [
@@ -59,28 +86,55 @@ def shipped() -> tuple[Migration, ...]:
     return tuple(sorted(found, key=lambda migration: migration.version))
 
 
-def migrate(client: Client, migrations: Sequence[Migration] | None = None) -> tuple[int, ...]:
-    """Apply what is missing and return the versions applied.
+def migrate(
+    client: Client,
+    migrations: Sequence[Migration] | None = None,
+    on_statement: OnStatement | None = None,
+) -> tuple[Migration, ...]:
+    """Apply what is missing and return it.
 
     Raises ``StoreError`` if the database is newer than this version of Davylamp, or if a
-    migration that was applied has been changed since.
+    migration that was applied has been changed since; nothing is touched then.
     """
+    missing = missing_migrations(client, migrations)
+    if missing:
+        client.command(LEDGER)
+    for migration in missing:
+        statements = migration.statements()
+        for done, statement in enumerate(statements):
+            if on_statement is not None:
+                on_statement(migration, done, len(statements))
+            client.command(statement)
+        row = (migration.version, migration.name, migration.checksum)
+        client.insert("schema_migrations", [row], ("version", "name", "checksum"))
+        _log.info("the store's schema: applied %s", migration.name)
+    return missing
+
+
+def missing_migrations(
+    client: Client, migrations: Sequence[Migration] | None = None
+) -> tuple[Migration, ...]:
+    """Return what was never applied, in order; changes nothing. Raises as ``migrate`` does."""
     wanted = shipped() if migrations is None else tuple(migrations)
-    client.command(_LEDGER)
-    ledger = {
+    ledger = applied(client)
+    _compare(ledger, wanted)
+    return tuple(migration for migration in wanted if migration.version not in ledger)
+
+
+def applied(client: Client) -> dict[int, tuple[str, str]]:
+    """Return the name and checksum of every version in the ledger, which may not be there yet."""
+    found = client.query(
+        "SELECT count() FROM system.tables "
+        "WHERE database = currentDatabase() AND name = 'schema_migrations'"
+    )
+    if not found[0][0]:
+        return {}
+    return {
         int(version): (str(name), str(checksum))
         for version, name, checksum in client.query(
             "SELECT version, name, checksum FROM schema_migrations FINAL ORDER BY version"
         )
     }
-    _compare(ledger, wanted)
-    missing = [migration for migration in wanted if migration.version not in ledger]
-    for migration in missing:
-        for statement in migration.statements():
-            client.command(statement)
-        row = (migration.version, migration.name, migration.checksum)
-        client.insert("schema_migrations", [row], ("version", "name", "checksum"))
-    return tuple(migration.version for migration in missing)
 
 
 def _compare(ledger: dict[int, tuple[str, str]], wanted: Sequence[Migration]) -> None:
@@ -88,7 +142,7 @@ def _compare(ledger: dict[int, tuple[str, str]], wanted: Sequence[Migration]) ->
     for version, (name, checksum) in ledger.items():
         if version not in known:
             msg = (
-                f"the store was written by a newer Davylamp (schema {version}, this one knows "
+                f"the store was written by a newer Davylamp (schema {max(ledger)}, this one knows "
                 f"{max(known, default=0)}); install that version or restore a backup"
             )
             raise StoreError(msg)
@@ -98,3 +152,88 @@ def _compare(ledger: dict[int, tuple[str, str]], wanted: Sequence[Migration]) ->
                 "restore the file, and put the change into a new migration"
             )
             raise StoreError(msg)
+
+
+def bring_up(
+    client: Client,
+    retention: Retention,
+    cluster: str | None = None,
+    on_statement: OnStatement | None = None,
+) -> Standing:
+    """Apply what is missing, put the configured terms in force, and return what was done.
+
+    Raises ``StoreError`` as ``migrate`` does, and for a database that does not fit ``cluster``.
+    """
+    check_cluster(client, cluster)
+    is_new = not applied(client)
+    migrations = migrate(client, on_statement=on_statement)
+    return Standing(migrations=migrations, terms=apply_terms(client, retention), is_new=is_new)
+
+
+def standing(location: Location, retention: Retention) -> Standing:
+    """Return what ``bring_up`` would do; changes nothing, and makes no embedded store.
+
+    Raises ``StoreError`` as ``bring_up`` does. Have the lock of the folder.
+    """
+    if location.path is not None and not _has_data(location.path):
+        return Standing(migrations=shipped(), terms=(), is_new=True)
+    client = connect(location, read_only=True)
+    try:
+        check_cluster(client, location.cluster)
+        missing = missing_migrations(client)
+        return Standing(
+            migrations=missing,
+            terms=term_changes(client, retention),
+            is_new=not applied(client),
+        )
+    finally:
+        client.close()
+
+
+def _has_data(path: Path) -> bool:
+    return path.is_dir() and any(path.iterdir())
+
+
+def check_cluster(client: Client, cluster: str | None) -> None:
+    """See that the database fits the setting, before anything is made in it.
+
+    Raises ``StoreError`` that names what is missing: the cluster, its macros, its being of one
+    shard, or that the tables were made with the other setting.
+    """
+    _check_engines(client, cluster)
+    if cluster is None:
+        return
+    found = client.query("SELECT DISTINCT cluster, shard_num FROM system.clusters")
+    shards = [number for name, number in found if name == cluster]
+    if not shards:
+        known = ", ".join(sorted({str(name) for name, _ in found})) or "none"
+        msg = f"storage.cluster: the server knows no cluster {cluster!r} (it knows: {known})"
+        raise StoreError(msg)
+    if len(shards) > 1:
+        msg = (
+            f"storage.cluster: {cluster} has {len(shards)} shards, and a store needs one with all "
+            "replicas in it; name a cluster of one shard (remote_servers on the server)"
+        )
+        raise StoreError(msg)
+    macros = {str(row[0]) for row in client.query("SELECT macro FROM system.macros")}
+    missing = sorted({"shard", "replica"} - macros)
+    if missing:
+        msg = (
+            f"storage.cluster: the server has no macro {missing[0]!r}, by which replicated tables "
+            "know their host; add it under macros in the server's configuration"
+        )
+        raise StoreError(msg)
+
+
+def _check_engines(client: Client, cluster: str | None) -> None:
+    engines = client.query(
+        "SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = 'trials'"
+    )
+    if not engines or str(engines[0][0]).startswith("Replicated") == (cluster is not None):
+        return
+    made, now = ("without", "names one") if cluster else ("with", "names none")
+    msg = (
+        f"the store was made {made} a cluster, and storage.cluster {now}; make a backup with the "
+        "setting it was made with (davylamp db backup), and restore it into an empty database"
+    )
+    raise StoreError(msg)

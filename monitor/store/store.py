@@ -10,13 +10,14 @@ from typing import Self
 
 from monitor.canaries import InstallationKey
 from monitor.clock import Clock, SystemClock
+from monitor.config.storage import Retention
 from monitor.errors import StoreError
-from monitor.store.audit import AuditLog
+from monitor.store.audit import Action, AuditLog
 from monitor.store.client import Location, connect
 from monitor.store.lock import StoreLock
 from monitor.store.markers import MarkerStore
 from monitor.store.mending import strike_out_lost_blocks
-from monitor.store.migrate import migrate
+from monitor.store.migrate import OnStatement, Standing, bring_up, standing
 from monitor.store.private import EvidenceHasher
 from monitor.store.reader import Reader
 from monitor.store.spool import Spool, WriterLimits
@@ -32,7 +33,8 @@ _OWNER_ONLY = 0o700
 class Store:
     """An open store. Close it: what was put is then in the database, or waits in the spool.
 
-    ``location`` is for a client of one's own, to be closed before the store.
+    ``location`` is for a client of one's own, to be closed before the store. ``brought`` is what
+    separated it from this version and its configuration when it was opened.
     """
 
     location: Location
@@ -43,6 +45,7 @@ class Store:
     markers: MarkerStore
     audit: AuditLog
     lock: StoreLock
+    brought: Standing
     _resources: ExitStack
 
     def flush(self) -> None:
@@ -70,13 +73,18 @@ def open_store(
     url: str | None = None,
     *,
     password: str = "",
+    cluster: str | None = None,
+    retention: Retention | None = None,
     limits: WriterLimits | None = None,
     clock: Clock | None = None,
+    on_statement: OnStatement | None = None,
 ) -> Store:
     """Open the store of an installation, made or migrated if need be.
 
     ``path`` is the data directory: it holds the installation key, our lock, the spool and, without
     a ``url``, the embedded database. What an earlier process left in the spool is written first.
+    Rows are kept as long as ``retention`` says, by its defaults if it is left out.
+    ``on_statement`` is told how far migrations have come.
     Raises ``StoreBusyError`` naming the process that has the directory, else ``StoreError``.
     """
     limits, clock = limits or WriterLimits(), clock or SystemClock()
@@ -85,21 +93,22 @@ def open_store(
         lock = StoreLock.take(path)
         resources.callback(lock.release)
         key = InstallationKey.load_or_create(path / KEY_FILE)
-        location = Location(url=url, password=password)
-        if url is None:
-            location = Location(path=path / DATA_DIRECTORY)
-            _make_private(path / DATA_DIRECTORY)
+        location = located(path, url, password=password, cluster=cluster)
+        if location.path is not None:
+            _make_private(location.path)
         spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)
-        if url is None and spool.sealed:
-            strike_out_lost_blocks(path / DATA_DIRECTORY)
+        if location.path is not None and spool.sealed:
+            strike_out_lost_blocks(location.path)
         client = connect(location)
         resources.callback(client.close)
-        migrate(client)
+        brought = bring_up(client, retention or Retention(), cluster, on_statement)
         reader = Reader(connect(location, read_only=True))
         resources.callback(reader.close)
         writer = Writer(client, spool, limits, clock)
         resources.callback(writer.close)
         writer.start()
+        audit = AuditLog(key, writer, reader)
+        _record(audit, brought, clock)
         return Store(
             location=location,
             key=key,
@@ -107,9 +116,53 @@ def open_store(
             writer=writer,
             reader=reader,
             markers=MarkerStore(key, writer, reader),
-            audit=AuditLog(key, writer, reader),
+            audit=audit,
             lock=lock,
+            brought=brought,
             _resources=resources.pop_all(),
+        )
+
+
+def located(path: Path, url: str | None, *, password: str, cluster: str | None) -> Location:
+    """Return where the data of an installation is: below its folder, or on its server."""
+    if url is not None:
+        return Location(url=url, password=password, cluster=cluster)
+    return Location(path=path / DATA_DIRECTORY)
+
+
+def standing_of(path: Path, location: Location, retention: Retention) -> Standing:
+    """Return what opening a store would change in it; changes and makes nothing.
+
+    Raises ``StoreBusyError`` naming the process that has the directory, else ``StoreError``.
+    """
+    with ExitStack() as resources:
+        if path.is_dir():
+            resources.callback(StoreLock.take(path).release)
+        return standing(location, retention)
+
+
+def _record(audit: AuditLog, brought: Standing, clock: Clock) -> None:
+    """Append to the audit chain what was changed in a store that was there before."""
+    if brought.is_new:
+        return
+    if brought.migrations:
+        names = tuple(migration.name for migration in brought.migrations)
+        audit.append(
+            Action.MIGRATE, "schema", actor="davylamp", at=clock.now(), details={"applied": names}
+        )
+    if brought.terms:
+        days = {change.term.table: change.term.days for change in brought.terms}
+        before = {
+            change.term.table: change.days_in_force
+            for change in brought.terms
+            if change.days_in_force is not None
+        }
+        audit.append(
+            Action.RETENTION,
+            "storage.retention",
+            actor="davylamp",
+            at=clock.now(),
+            details={"days": days, "days_before": before},
         )
 
 
