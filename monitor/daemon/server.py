@@ -24,17 +24,19 @@ from monitor.daemon.bodies import (
     ProbeNowRequest,
     ScanRequest,
 )
-from monitor.daemon.hosts import KnownHost, known_hosts
 from monitor.daemon.pages import Pages, Put, error_line, outcome, refused
 from monitor.daemon.probing import ProbeNow, probe_now
 from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.storepages import StorePages
 from monitor.errors import DavylampError
+from monitor.hosts import KnownHost, own_names
 from monitor.planning import profile_choices
 from monitor.scanning import Reported
 
 MAX_SCAN_BYTES = 128_000_000
+# They hold neither secrets nor text, and a scraper calls them by whatever name it found.
+OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
 
 
 def make_server(
@@ -46,7 +48,8 @@ def make_server(
     """
     pages = _Pages(installation, schedule, token, stopping)
     kept = StorePages(installation, token, stopping)
-    hosts = known_hosts(installation.config.listen)
+    listen = installation.config.listen
+    hosts = own_names(listen.host, listen.hosts)
     return Starlette(
         routes=[
             Route("/metrics", pages.metrics),
@@ -63,7 +66,7 @@ def make_server(
             Route("/api/findings/{finding}", kept.finding),
             Route("/api/findings/{finding}/resolve", kept.resolve, methods=["POST"]),
         ],
-        middleware=[Middleware(KnownHost, hosts=hosts)],
+        middleware=[Middleware(KnownHost, hosts=hosts, open_paths=OPEN_PATHS)],
     )
 
 

@@ -16,11 +16,11 @@ from monitor.app import Installation
 from monitor.config.schema import Listen
 from monitor.daemon import pages, server
 from monitor.daemon.client import _report
-from monitor.daemon.hosts import host_name, known_hosts
 from monitor.daemon.run import url_of
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.errors import DavylampError, UnsureError, UsageError
+from monitor.hosts import host_name, own_names
 from tests.unit.daemon.installed import (
     FakeEngine,
     ManualClock,
@@ -76,8 +76,8 @@ def test_the_name_in_a_host_header(header: str, name: str) -> None:
 
 
 def test_every_address_is_no_name_of_its_own() -> None:
-    assert "0.0.0.0" not in known_hosts(Listen(host="0.0.0.0"))  # noqa: S104
-    assert "10.0.0.7" in known_hosts(Listen(host="10.0.0.7"))
+    assert "0.0.0.0" not in own_names("0.0.0.0")  # noqa: S104
+    assert "10.0.0.7" in own_names("10.0.0.7")
 
 
 @pytest.mark.parametrize(

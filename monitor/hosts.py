@@ -1,8 +1,7 @@
-"""Under which names the daemon answers.
+"""Under which names a server of ours answers.
 
 A page of the web can make a browser send requests to this machine under a name of its own. What
-spends or reveals therefore needs a known name, besides its token. Metrics and health hold neither
-secrets nor text, and a scraper calls them by whatever name it found.
+spends or reveals therefore needs a known name, besides its token.
 """
 
 from __future__ import annotations
@@ -13,17 +12,14 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monitor.config.schema import Listen
-
-OPEN_PATHS = frozenset({"/metrics", "/healthz", "/readyz"})
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 
 
-def known_hosts(listen: Listen) -> frozenset[str]:
-    """Return the names under which the API may be called."""
-    own = () if listen.host in _EVERY_ADDRESS else (listen.host,)
-    return frozenset(name.strip("[]").lower() for name in (*_LOOPBACK, *own, *listen.hosts))
+def own_names(host: str, further: Collection[str] = ()) -> frozenset[str]:
+    """Return the names of a server that listens on ``host``: loopback's, its own, and further."""
+    own = () if host in _EVERY_ADDRESS else (host,)
+    return frozenset(name.strip("[]").lower() for name in (*_LOOPBACK, *own, *further))
 
 
 def host_name(header: str) -> str:
@@ -34,19 +30,24 @@ def host_name(header: str) -> str:
 
 
 class KnownHost:
-    """Refuses requests under unknown names, but for the open pages."""
+    """Refuses requests under unknown names, but for pages that hold neither secrets nor text."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[str],
+        open_paths: Collection[str],
+        remedy: str = "add it to listen.hosts",
+    ) -> None:
         self._app = app
         self._hosts = hosts
+        self._open_paths = open_paths
+        self._refusal = f"unknown host name: {remedy}\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        guarded = scope["type"] in ("http", "websocket") and scope["path"] not in OPEN_PATHS
+        guarded = scope["type"] in ("http", "websocket") and scope["path"] not in self._open_paths
         if guarded and host_name(Headers(scope=scope).get("host", "")) not in self._hosts:
-            refusal = PlainTextResponse(
-                "unknown host name: add it to listen.hosts\n", status_code=400
-            )
-            await refusal(scope, receive, send)
+            await PlainTextResponse(self._refusal, status_code=400)(scope, receive, send)
             return
         await self._app(scope, receive, send)
