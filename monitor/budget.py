@@ -4,11 +4,7 @@ What is reserved counts as spent until it is settled, so the sum of everything u
 everything charged never passes a cap. Only a target that reports more tokens than the estimate
 can: its report is then charged in full, and nothing more is sent that day.
 
-The store writes in batches, so a process that is killed loses what is queued. Waiting for the
-disk before every trial would hold everything up; instead the first reservation of a day writes
-down a *margin*, and the disk is waited for whenever what is queued would come to more. After a
-crash the day's spending is what was written plus the margin: never too little, and too much by a
-margin at most.
+A reservation is on disk before anything is sent: whoever dies has forgotten nothing of it.
 """
 
 from __future__ import annotations
@@ -29,8 +25,6 @@ from monitor.store.writer import Writer
 log = logging.getLogger(__name__)
 
 _TOKENS_PER_PRICE = 1_000_000
-# The part of a cap that may be reserved without being on disk yet.
-MARGIN = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,19 +88,13 @@ class Ledger(Protocol):
         """Return what each budget spent or reserved that day."""
 
     def keep(self, row: BudgetRow) -> None:
-        """Keep a reservation or what it came to; it may wait in memory for a moment."""
-
-    def sync(self) -> None:
-        """Return once everything kept so far survives the death of this process."""
+        """Keep a reservation or what it came to: it survives the death of this process."""
 
 
 @dataclass(slots=True)
 class _Sum:
     tokens: int = 0
     usd: float = 0.0
-    # Reserved since the disk was last waited for, and what may be.
-    queued: int = 0
-    margin: Reservation | None = None
     exhausted: bool = False
 
 
@@ -159,11 +147,6 @@ class Budget:
             self._keep(reservation, version=0, tokens=tokens, usd=usd)
             self._open[reservation.id] = reservation
             _add(spent, tokens, usd)
-            if spent.margin is None:
-                spent.margin = self._margin(reservation, cap)
-                self._ledger.sync()
-            else:
-                self._secure(spent, tokens)
             return reservation
 
     def settle(self, reservation: Reservation, tokens: int) -> float:
@@ -180,19 +163,7 @@ class Budget:
             if reservation.day == self._today():
                 spent = self._sums.setdefault((reservation.target, reservation.kind), _Sum())
                 _add(spent, tokens - reservation.tokens, usd - reservation.usd)
-                self._secure(spent, tokens - reservation.tokens)
         return usd
-
-    def close(self) -> None:
-        """Take the margins back: everything reserved has been handed to the ledger."""
-        with self._lock:
-            self._take_back_margins()
-
-    def _take_back_margins(self) -> None:
-        for spent in self._sums.values():
-            if spent.margin is not None:
-                self._keep(spent.margin, version=1, tokens=0, usd=0.0)
-                spent.margin = None
 
     def _refuse(self, target: str, kind: str, spent: _Sum, tokens: int) -> None:
         if not spent.exhausted:
@@ -204,26 +175,6 @@ class Budget:
                 tokens,
             )
         spent.exhausted = True
-
-    def _margin(self, first: Reservation, cap: Cap) -> Reservation:
-        tokens = int(cap.tokens * MARGIN)
-        margin = Reservation(
-            id=new_id("margin"),
-            day=first.day,
-            target=first.target,
-            kind=first.kind,
-            tokens=tokens,
-            usd=self._price(first.target).usd(tokens),
-        )
-        self._keep(margin, version=0, tokens=tokens, usd=margin.usd)
-        return margin
-
-    def _secure(self, spent: _Sum, tokens: int) -> None:
-        """See to it that what is queued and could be lost never comes to more than the margin."""
-        spent.queued += max(tokens, 0)
-        if spent.margin is None or spent.queued > spent.margin.tokens:
-            self._ledger.sync()
-            spent.queued = 0
 
     def spent_tokens(self, target: str, kind: str) -> int:
         """Return what one budget has spent and reserved today."""
@@ -248,7 +199,6 @@ class Budget:
         today = self._clock.now().astimezone(UTC).date()
         if today != self._day:
             found = self._ledger.spent(today)
-            self._take_back_margins()
             self._sums = {(each.target, each.budget): _Sum(each.tokens, each.usd) for each in found}
             self._day = today
         return today
@@ -276,17 +226,13 @@ class StoredLedger:
         self._reader = reader
 
     def spent(self, day: date) -> Iterable[Spent]:
-        """Return what each budget spent or reserved that day, rows still queued included."""
+        """Return what each budget spent or reserved that day, rows that still wait included."""
         self._writer.flush()
         return self._reader.spent(day)
 
     def keep(self, row: BudgetRow) -> None:
-        """Queue a reservation or what it came to."""
+        """Keep a reservation or what it came to."""
         self._writer.put([row])
-
-    def sync(self) -> None:
-        """Return once everything queued is in the database."""
-        self._writer.flush()
 
 
 def _fits(cap: Cap, spent: _Sum, tokens: int, usd: float) -> bool:
