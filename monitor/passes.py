@@ -131,7 +131,7 @@ class PassRunner:
             reservation = await self._reserve(target, plan)
             if reservation is None:
                 break
-            if not self._findings.claim_confirmation(finding):
+            if not self._findings.claim_confirmation(finding, self._clock.now()):
                 self._budget.settle(reservation, 0)
                 break
             confirming = Confirming(finding=finding, of=ran, salt=salt)

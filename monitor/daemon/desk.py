@@ -9,7 +9,7 @@ from typing import Protocol
 from monitor.clock import Clock
 from monitor.config import Config, resolve_secret
 from monitor.errors import UsageError
-from monitor.findings import Findings, StoredFindings
+from monitor.findings import Findings, findings_in
 from monitor.reports.findings import finding_lines, findings_lines, resolved_line
 from monitor.reports.trial import trial_lines
 from monitor.store import Store, open_store
@@ -67,5 +67,5 @@ def own_desk(config: Config, clock: Clock) -> Iterator[Desk]:
     storage = config.storage
     password = resolve_secret(storage.password) if storage.password else ""
     with open_store(config.storage_path, storage.url, password=password) as store:
-        findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
+        findings = findings_in(store, clock.now())
         yield StoreDesk(store, findings, clock)

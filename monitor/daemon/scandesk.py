@@ -11,7 +11,7 @@ from monitor.clock import Clock
 from monitor.config import Config
 from monitor.configured import judge_settings
 from monitor.errors import UsageError
-from monitor.findings import Findings, StoredFindings
+from monitor.findings import findings_in
 from monitor.reports.scan import ScanReport, scan_report
 from monitor.scanning import Reported, ScannedTarget, Scanner, scanner_over
 from monitor.scorers import scorer_of
@@ -58,6 +58,6 @@ def own_scan_desk(config: Config, clock: Clock) -> Iterator[ScanDesk]:
     """Open the store of an installation whose daemon does not run; no credential is needed."""
     with ExitStack() as resources:
         store, registry = opened_storage(config, resources)
-        findings = Findings(StoredFindings(store.writer, store.reader), clock.now())
+        findings = findings_in(store, clock.now())
         scorer = resources.enter_context(closing(scorer_of(config)))
         yield StoreScanDesk(config, scanner_over(store, registry, findings, clock, scorer))

@@ -21,6 +21,7 @@ from monitor.store.rows import (
     CalibrationRow,
     ExchangeRow,
     ExchangeVerdictRow,
+    FindingChangeRow,
     FindingRow,
     LadderRow,
     MarkerRow,
@@ -97,6 +98,15 @@ class Reader:
         """Return the findings first seen since then, whatever became of them."""
         where = "first_seen >= {since:DateTime64(3, 'UTC')} ORDER BY first_seen, id"
         return tuple(self._rows(FindingRow, where, {"since": since.astimezone(UTC)}))
+
+    def findings(self) -> tuple[FindingRow, ...]:
+        """Return every finding as it stands, newest first."""
+        return tuple(self._rows(FindingRow, "1 ORDER BY first_seen DESC, id", {}))
+
+    def finding_history(self, finding_id: str) -> tuple[FindingChangeRow, ...]:
+        """Return every version of a finding, oldest first."""
+        where = "finding = {finding:String} ORDER BY version"
+        return tuple(self._rows(FindingChangeRow, where, {"finding": finding_id}))
 
     def finding(self, finding_id: str) -> FindingRow | None:
         """Return a finding as it stands."""

@@ -203,17 +203,17 @@ def test_findings_in_review_share_two_confirmations_a_stratum_and_day() -> None:
     known = Findings(MemoryFindings(), NOW)
     first = known.record(suspect())
     assert first is not None
-    assert [known.claim_confirmation(first.id) for _ in range(3)] == [True, True, False]
+    assert [known.claim_confirmation(first.id, NOW) for _ in range(3)] == [True, True, False]
     known.dismiss(first.id, "ann", "a test", NOW)
     second = known.record(suspect())
     assert second is not None
     assert second.id != first.id
-    assert not known.claim_confirmation(second.id)
+    assert not known.claim_confirmation(second.id, NOW)
     tomorrow = known.record(
         replace(suspect(stratum="s2"), decided_at=NOW + timedelta(days=1, hours=1))
     )
     assert tomorrow is not None
-    assert known.claim_confirmation(tomorrow.id)
+    assert known.claim_confirmation(tomorrow.id, NOW)
 
 
 def test_a_confirmation_of_another_class_raises_the_finding_it_confirms() -> None:

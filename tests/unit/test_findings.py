@@ -17,7 +17,7 @@ from monitor.findings import (
     Finding,
     Findings,
     FindingState,
-    StoredFindings,
+    findings_in,
     from_row,
     is_bare_wrong,
     to_row,
@@ -41,6 +41,9 @@ class MemoryFindings:
         return [f for f in latest.values() if f.is_open or f.first_seen >= since]
 
     def save(self, finding: Finding) -> None:
+        self.saved.append(finding)
+
+    def decide(self, finding: Finding) -> None:
         self.saved.append(finding)
 
 
@@ -189,7 +192,7 @@ def test_personal_data_is_reviewed_and_confirmed_at_most_twice_a_stratum_a_day()
             FindingState.NEEDS_REVIEW,
             VerdictClass.SUSPECT,
         )
-        claims = [book.claim_confirmation(opened.id) for _ in range(3)]
+        claims = [book.claim_confirmation(opened.id, NOW) for _ in range(3)]
         assert claims == [confirmed, confirmed, False]
         book.dismiss(opened.id, "ann", "a made-up address", NOW)
     assert book.record(suspect("ENTITY", variant="novel")) is None
@@ -284,11 +287,11 @@ def test_a_finding_is_confirmed_at_most_twice() -> None:
     store = MemoryFindings()
     opened = findings(store).record(bad(VerdictClass.LEAK))
     assert opened is not None
-    assert findings(store).claim_confirmation(opened.id)
+    assert findings(store).claim_confirmation(opened.id, NOW)
     book = findings(store)
-    assert book.claim_confirmation(opened.id)
-    assert not book.claim_confirmation(opened.id)
-    assert not book.claim_confirmation("F-NOTHING")
+    assert book.claim_confirmation(opened.id, NOW)
+    assert not book.claim_confirmation(opened.id, NOW)
+    assert not book.claim_confirmation("F-NOTHING", NOW)
 
 
 def test_the_same_trial_again_is_counted_once() -> None:
@@ -338,7 +341,7 @@ def test_never_two_open_findings_of_one_stratum_and_no_class_ever_sinks(
 
 def test_findings_survive_a_restart(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
-        book = Findings(StoredFindings(store.writer, store.reader), NOW)
+        book = findings_in(store, NOW)
         book.record(bad(VerdictClass.LEAK, "s1"))
         book.record(bad(VerdictClass.LEAK, "s2"))
         closed = book.record(bad(VerdictClass.CONTRACT, shape="burst"))
@@ -346,7 +349,7 @@ def test_findings_survive_a_restart(tmp_path: Path) -> None:
         book.resolve(closed.id, "ann", "done", NOW)
         before = book.list_open()
     with open_store(tmp_path / "store") as store:
-        book = Findings(StoredFindings(store.writer, store.reader), NOW + timedelta(days=3))
+        book = findings_in(store, NOW + timedelta(days=3))
         assert book.list_open() == before
         assert [row.id for row in store.reader.open_findings("glm")] == [before[0].id]
         row = store.reader.finding(closed.id)

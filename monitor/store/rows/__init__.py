@@ -20,6 +20,7 @@ from monitor.store.rows.known import (
     AuditRow,
     BodyRow,
     CalibrationRow,
+    FindingChangeRow,
     FindingRow,
     MarkerRow,
     TargetRow,
@@ -44,6 +45,7 @@ AnyRow = (
     | MarkerRow
     | CalibrationRow
     | FindingRow
+    | FindingChangeRow
     | AuditRow
     | BodyRow
     | BudgetRow
@@ -64,6 +66,7 @@ TABLES: dict[type[AnyRow], str] = {
     MarkerRow: "markers",
     CalibrationRow: "calibrations",
     FindingRow: "findings",
+    FindingChangeRow: "finding_changes",
     AuditRow: "audit_log",
     BodyRow: "bodies",
     BudgetRow: "budget_spent",
@@ -106,6 +109,7 @@ __all__ = [
     "DetectorStateRow",
     "ExchangeRow",
     "ExchangeVerdictRow",
+    "FindingChangeRow",
     "FindingRow",
     "LadderRow",
     "MarkerRow",

@@ -79,6 +79,29 @@ class FindingRow:
     who: str
     why: str
     reproduced: int
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingChangeRow:
+    """One version of a finding, kept for ever; of its strata and trials only how many."""
+
+    finding: str
+    version: int
+    changed_at: datetime
+    target: str
+    shape: str
+    stratum: str
+    verdict_class: str
+    state: str
+    last_seen: datetime
+    count: int
+    confirmations: int
+    reproduced: int
+    child_count: int
+    trial_count: int
+    who: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

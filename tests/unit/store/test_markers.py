@@ -11,7 +11,7 @@ import pytest
 from monitor.canaries import InstallationKey, MarkerRegistry, Minter, scan_answer
 from monitor.canaries.values import key_of
 from monitor.errors import StoreError
-from monitor.findings import Findings, StoredFindings
+from monitor.findings import findings_in
 from monitor.model import Marker, ValueKind
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store
@@ -60,7 +60,7 @@ def test_an_expired_text_is_gone_and_its_hashes_stay(store: Store) -> None:
     assert {entry.id: entry for entry in store.markers.load()} == before
     evidence = replace(leak_signal("expired"), marker_id=kept.id)
     found = verdict(1, "expired", signals=(evidence,))
-    Findings(StoredFindings(store.writer, store.reader), NOW).record(found)
+    findings_in(store, NOW).record(found)
     ClickHouseSink(store.writer, store.hasher).deliver(trial(1, "expired"), found)
     store.markers.expire(NOW + timedelta(days=31))
     after = {entry.id: entry for entry in store.markers.load()}

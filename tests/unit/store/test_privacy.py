@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 
 from monitor.canaries import InstallationKey
-from monitor.findings import Findings, StoredFindings
+from monitor.findings import findings_in
 from monitor.sinks import ClickHouseSink, LogSink, PrometheusSink
 from monitor.store import EvidenceHasher, Store, open_store, redact
 from monitor.store.private import finish_reason
@@ -50,7 +50,7 @@ def test_no_secret_reaches_table_file_log_or_metric(
             LogSink(logging.getLogger("davylamp.text")),
             LogSink(logging.getLogger("davylamp.json"), as_json=True),
         )
-        findings = Findings(StoredFindings(store.writer, store.reader), NOW)
+        findings = findings_in(store, NOW)
         for number in range(3):
             findings.record(verdict(number))
             for sink in sinks:

@@ -14,7 +14,7 @@ import pytest
 
 from monitor.canaries import MarkerRegistry, Minter
 from monitor.errors import StoreError
-from monitor.findings import Findings, StoredFindings
+from monitor.findings import findings_in
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store, open_store
 from monitor.store.client import Location, connect
@@ -54,7 +54,7 @@ def opened(url: str, directory: Path) -> Store:
 def test_what_is_written_is_there_for_the_next_process(url: str, directory: Path) -> None:
     with opened(url, directory) as store:
         sink = ClickHouseSink(store.writer, store.hasher)
-        findings = Findings(StoredFindings(store.writer, store.reader), NOW)
+        findings = findings_in(store, NOW)
         findings.record(verdict(1))
         sink.deliver(trial(1), verdict(1))
         kept = findings.list_open()
@@ -63,7 +63,7 @@ def test_what_is_written_is_there_for_the_next_process(url: str, directory: Path
         assert found is not None
         assert found.verdicts == (verdict(1),)
         assert found.exchanges[0].started_at == NOW
-        assert Findings(StoredFindings(store.writer, store.reader), NOW).list_open() == kept
+        assert findings_in(store, NOW).list_open() == kept
 
 
 def test_markers_are_sealed_and_expire(url: str, directory: Path) -> None:

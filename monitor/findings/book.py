@@ -1,4 +1,4 @@
-"""Findings: one fault of one target, however many verdicts tell of it.
+"""Which finding a verdict belongs to, and what people decide about it.
 
 A fault is named by its target, shape and trigger stratum (a stratum is a cell of one probe, so
 the same cell of two shapes is two strata). From the first verdict until a person resolves or
@@ -10,74 +10,22 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time
-from enum import StrEnum
 from typing import Protocol
 
 from monitor.errors import UsageError
+from monitor.findings.finding import REPORTED_SHAPE, Finding, FindingState
 from monitor.model import Outcome, Status, Verdict, VerdictClass
-from monitor.store.decode import class_of
-from monitor.store.reader import Reader
-from monitor.store.rows import FindingRow
-from monitor.store.writer import Writer
 
 MAX_CONFIRMATIONS = 2
 MAX_SUSPECT_FINDINGS_PER_DAY = 2
 REMEMBERED_TRIALS = 200
 REMEMBERED_CHILDREN = 256
 _ISOLATION_BROKEN = (VerdictClass.LEAK, VerdictClass.CROSSED)
-# The shape of answers that somebody reported. Nothing joins the reports of two people.
-REPORTED_SHAPE = "scan"
 _PERSONAL_DATA = ("ENTITY", "novel")
 _ID_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 8
-
-
-class FindingState(StrEnum):
-    """Where a finding stands. Only a person resolves or dismisses one."""
-
-    NEEDS_REVIEW = "needs_review"
-    CONFIRMED = "confirmed"
-    DISMISSED = "dismissed"
-    RESOLVED = "resolved"
-
-    @property
-    def is_open(self) -> bool:
-        """True until a person closed it."""
-        return self in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One fault. ``children`` are further strata of the same shape; ``trials`` its evidence.
-
-    ``version`` counts its changes. ``confirmations`` counts the trials claimed to confirm it,
-    ``reproduced`` those that gave the fault again; ``count`` leaves both out.
-    """
-
-    id: str
-    version: int
-    target: str
-    shape: str
-    stratum: str
-    verdict_class: VerdictClass
-    opened_class: VerdictClass
-    state: FindingState
-    first_seen: datetime
-    last_seen: datetime
-    count: int = 1
-    confirmations: int = 0
-    children: tuple[str, ...] = ()
-    trials: tuple[str, ...] = ()
-    who: str = ""
-    why: str = ""
-    reproduced: int = 0
-
-    @property
-    def is_open(self) -> bool:
-        """True until a person closed it."""
-        return self.state.is_open
 
 
 class FindingStore(Protocol):
@@ -88,6 +36,12 @@ class FindingStore(Protocol):
 
     def save(self, finding: Finding) -> None:
         """Keep a finding as it stands now; never lost once this returns."""
+
+    def decide(self, finding: Finding) -> None:
+        """Keep what a person decided, and that they did; neither is lost once this returns.
+
+        Evidence of a finding that is closed is no longer held.
+        """
 
 
 class Findings:
@@ -163,13 +117,13 @@ class Findings:
                 and finding.verdict_class is VerdictClass.LEAK
             }
 
-    def claim_confirmation(self, finding_id: str) -> bool:
+    def claim_confirmation(self, finding_id: str, now: datetime) -> bool:
         """Take one of the two confirmations a finding may have; false if there is none left."""
         with self._lock:
             if not self._may_confirm(finding_id):
                 return False
             finding = self._known[finding_id]
-            self._keep(replace(finding, confirmations=finding.confirmations + 1))
+            self._keep(_at(replace(finding, confirmations=finding.confirmations + 1), now))
             return True
 
     def may_confirm(self, finding_id: str) -> bool:
@@ -218,7 +172,10 @@ class Findings:
                 msg = f"{finding_id}: no open finding has this id"
                 raise UsageError(msg)
             said = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} {why}"
-            return self._keep(replace(finding, state=state, who=who, why=said))
+            decided = _next(_at(replace(finding, state=state, who=who, why=said), now))
+            self._store.decide(decided)
+            self._known[decided.id] = decided
+            return decided
 
     def list_open(self, target: str | None = None) -> tuple[Finding, ...]:
         """Return the open findings, worst first, then oldest first."""
@@ -231,10 +188,19 @@ class Findings:
         return tuple(sorted(found, key=lambda f: (-f.verdict_class, f.first_seen, f.id)))
 
     def _keep(self, finding: Finding) -> Finding:
-        kept = replace(finding, version=finding.version + 1)
+        kept = _next(finding)
         self._store.save(kept)
         self._known[kept.id] = kept
         return kept
+
+
+def _next(finding: Finding) -> Finding:
+    return replace(finding, version=finding.version + 1)
+
+
+def _at(finding: Finding, instant: datetime) -> Finding:
+    """Return a finding changed then: a clock that jumps back does not turn its history round."""
+    return replace(finding, changed_at=max(finding.changed_at, instant))
 
 
 def _tells_of_a_fault(verdict: Verdict) -> bool:
@@ -286,6 +252,7 @@ def _opened(verdict: Verdict) -> Finding:
         state=FindingState.NEEDS_REVIEW if suspect else FindingState.CONFIRMED,
         first_seen=verdict.decided_at,
         last_seen=verdict.decided_at,
+        changed_at=verdict.decided_at,
         trials=_evidence(verdict),
     )
 
@@ -301,7 +268,7 @@ def _with(finding: Finding, verdict: Verdict, *, again: bool = False) -> Finding
     if verdict.stratum not in (finding.stratum, *children):
         children = (*children, verdict.stratum)[:REMEMBERED_CHILDREN]
     return replace(
-        finding,
+        _at(finding, verdict.decided_at),
         verdict_class=max(finding.verdict_class, verdict.verdict_class),
         state=FindingState.CONFIRMED if proven else finding.state,
         last_seen=max(finding.last_seen, verdict.decided_at),
@@ -328,40 +295,3 @@ def _finding_id(verdict: Verdict) -> str:
     number = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     letters = (_ID_LETTERS[(number >> (5 * place)) & 31] for place in range(_ID_LENGTH))
     return "F-" + "".join(letters)
-
-
-class StoredFindings:
-    """``FindingStore`` over the store: every change is a row, none of them is ever dropped."""
-
-    def __init__(self, writer: Writer, reader: Reader) -> None:
-        self._writer = writer
-        self._reader = reader
-
-    def load(self, since: datetime) -> Iterable[Finding]:
-        """Return the findings that are open or were first seen since then."""
-        rows = (*self._reader.open_findings(), *self._reader.findings_since(since))
-        return tuple({row.id: from_row(row) for row in rows}.values())
-
-    def save(self, finding: Finding) -> None:
-        """Queue a finding as it stands now."""
-        self._writer.put([to_row(finding)])
-
-
-def to_row(finding: Finding) -> FindingRow:
-    """Return a finding as the store keeps it: the same fields, names for enums."""
-    named = {
-        "verdict_class": finding.verdict_class.label,
-        "opened_class": finding.opened_class.label,
-        "state": finding.state.value,
-    }
-    return FindingRow(**({f.name: getattr(finding, f.name) for f in fields(finding)} | named))
-
-
-def from_row(row: FindingRow) -> Finding:
-    """Return the finding a row holds."""
-    enums = {
-        "verdict_class": class_of(row.verdict_class),
-        "opened_class": class_of(row.opened_class),
-        "state": FindingState(row.state),
-    }
-    return Finding(**({f.name: getattr(row, f.name) for f in fields(row)} | enums))

@@ -1,0 +1,59 @@
+"""What a finding is: one fault of one target, from its first verdict until a person closes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from monitor.model import VerdictClass
+
+# The shape of answers that somebody reported. Nothing joins the reports of two people.
+REPORTED_SHAPE = "scan"
+
+
+class FindingState(StrEnum):
+    """Where a finding stands. Only a person resolves or dismisses one."""
+
+    NEEDS_REVIEW = "needs_review"
+    CONFIRMED = "confirmed"
+    DISMISSED = "dismissed"
+    RESOLVED = "resolved"
+
+    @property
+    def is_open(self) -> bool:
+        """True until a person closed it."""
+        return self in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fault. ``children`` are further strata of the same shape; ``trials`` its evidence.
+
+    ``version`` counts its changes, the last of them at ``changed_at``. ``confirmations`` counts the trials claimed to confirm it,
+    ``reproduced`` those that gave the fault again; ``count`` leaves both out.
+    """
+
+    id: str
+    version: int
+    target: str
+    shape: str
+    stratum: str
+    verdict_class: VerdictClass
+    opened_class: VerdictClass
+    state: FindingState
+    first_seen: datetime
+    last_seen: datetime
+    changed_at: datetime
+    count: int = 1
+    confirmations: int = 0
+    children: tuple[str, ...] = ()
+    trials: tuple[str, ...] = ()
+    who: str = ""
+    why: str = ""
+    reproduced: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """True until a person closed it."""
+        return self.state.is_open

@@ -1,0 +1,103 @@
+"""Findings over the store: how each stands, every change it went through, and who decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from datetime import datetime
+
+from monitor.findings.book import Findings
+from monitor.findings.finding import Finding, FindingState
+from monitor.store import Action, Store
+from monitor.store.decode import class_of
+from monitor.store.rows import AnyRow, FindingChangeRow, FindingRow
+
+_ACTIONS = {
+    FindingState.CONFIRMED: Action.CONFIRM,
+    FindingState.DISMISSED: Action.DISMISS,
+    FindingState.RESOLVED: Action.RESOLVE,
+}
+
+
+class StoredFindings:
+    """``FindingStore`` over an open store: every change is kept, none is ever dropped."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def load(self, since: datetime) -> Iterable[Finding]:
+        """Return the findings that are open or were first seen since then."""
+        reader = self._store.reader
+        rows = (*reader.open_findings(), *reader.findings_since(since))
+        return tuple({row.id: from_row(row) for row in rows}.values())
+
+    def save(self, finding: Finding) -> None:
+        """Keep a finding as it stands now."""
+        self._store.writer.put(_rows(finding))
+
+    def decide(self, finding: Finding) -> None:
+        """Keep what a person decided together with a link of the audit chain.
+
+        Their reason stays with the finding; the link has a keyed hash of it.
+        """
+        audit = self._store.audit
+        audit.append(
+            _ACTIONS[finding.state],
+            finding.id,
+            actor=finding.who,
+            at=finding.changed_at,
+            details={
+                "class": finding.verdict_class.label,
+                "target": finding.target,
+                "version": finding.version,
+                "why": audit.private(finding.why),
+            },
+            rows=_rows(finding),
+        )
+
+
+def findings_in(store: Store, now: datetime) -> Findings:
+    """Return the findings of an open store."""
+    return Findings(StoredFindings(store), now)
+
+
+def _rows(finding: Finding) -> list[AnyRow]:
+    change = FindingChangeRow(
+        finding=finding.id,
+        version=finding.version,
+        changed_at=finding.changed_at,
+        target=finding.target,
+        shape=finding.shape,
+        stratum=finding.stratum,
+        verdict_class=finding.verdict_class.label,
+        state=finding.state.value,
+        last_seen=finding.last_seen,
+        count=finding.count,
+        confirmations=finding.confirmations,
+        reproduced=finding.reproduced,
+        child_count=len(finding.children),
+        trial_count=len(finding.trials),
+        who=finding.who,
+        why=finding.why,
+    )
+    return [to_row(finding), change]
+
+
+def to_row(finding: Finding) -> FindingRow:
+    """Return a finding as the store keeps it: the same fields, names for enums."""
+    named = {
+        "verdict_class": finding.verdict_class.label,
+        "opened_class": finding.opened_class.label,
+        "state": finding.state.value,
+    }
+    return FindingRow(**({f.name: getattr(finding, f.name) for f in fields(finding)} | named))
+
+
+def from_row(row: FindingRow) -> Finding:
+    """Return the finding a row holds."""
+    enums = {
+        "verdict_class": class_of(row.verdict_class),
+        "opened_class": class_of(row.opened_class),
+        "state": FindingState(row.state),
+    }
+    return Finding(**({f.name: getattr(row, f.name) for f in fields(row)} | enums))
