@@ -30,8 +30,9 @@ class FindingState(StrEnum):
 class Finding:
     """One fault. ``children`` are further strata of the same shape; ``trials`` its evidence.
 
-    ``version`` counts its changes, the last of them at ``changed_at``. ``confirmations`` counts the trials claimed to confirm it,
-    ``reproduced`` those that gave the fault again; ``count`` leaves both out.
+    ``version`` counts its changes, the last of them at ``changed_at``. ``confirmations`` counts the
+    trials claimed to confirm it, ``reproduced`` those that gave the fault again; ``count`` leaves
+    both out.
     """
 
     id: str
