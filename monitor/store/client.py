@@ -22,10 +22,12 @@ from monitor.errors import StoreError
 from monitor.store.cluster import on_cluster
 
 Row = tuple[Any, ...]
-# Together they keep a block that is written again out of tables and views alike.
+# The first two keep a block that is written again out of tables and views alike; one that waited
+# for long holds many days.
 _KNOWN_BY_TOKEN = {
     "insert_deduplicate": 1,
     "deduplicate_blocks_in_dependent_materialized_views": 1,
+    "max_partitions_per_insert_block": 0,
 }
 # A file may hold rows of any number of days, and rows that were written before.
 _LOADING = {"insert_deduplicate": 0, "max_partitions_per_insert_block": 0}

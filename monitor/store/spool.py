@@ -43,7 +43,8 @@ class WriterLimits:
 
     ``patience_seconds`` is how long a ``put`` of rows that must not be dropped waits for room, how
     long ``run`` waits for what was put before, and how long ``close`` and the start go on trying a
-    database that refuses. ``fsync`` is whether ``put`` waits for the disk.
+    database that refuses. ``answer_seconds`` is how long a database on a server may take to answer
+    before it counts as refusing. ``fsync`` is whether ``put`` waits for the disk.
     """
 
     batch_rows: int = 1000
@@ -51,6 +52,7 @@ class WriterLimits:
     max_bytes: int = 1_024_000_000
     fsync: bool = True
     patience_seconds: float = 20.0
+    answer_seconds: int = 15
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -93,7 +93,10 @@ def open_store(
         lock = StoreLock.take(path)
         resources.callback(lock.release)
         key = InstallationKey.load_or_create(path / KEY_FILE)
-        location = located(path, url, password=password, cluster=cluster)
+        location = replace(
+            located(path, url, password=password, cluster=cluster),
+            answer_seconds=limits.answer_seconds,
+        )
         if location.path is not None:
             _make_private(location.path)
         spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)

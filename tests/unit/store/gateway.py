@@ -1,6 +1,6 @@
 """A ClickHouse server for tests: the HTTP interface, as far as the client uses it, over chDB.
 
-Run as ``python -m tests.unit.store.gateway DIRECTORY``; prints its port. It knows one user,
+Run as ``python -m tests.unit.store.gateway DIRECTORY [PORT]``; prints its port. It knows one user,
 ``default`` with the password ``gateway``.
 """
 
@@ -9,10 +9,13 @@ from __future__ import annotations
 import base64
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -122,14 +125,56 @@ class Handler(BaseHTTPRequestHandler):
         """Stay quiet."""
 
 
-def serve(directory: str) -> None:
+def serve(directory: str, port: int = 0) -> None:
     """Serve until killed."""
     os.makedirs(directory, exist_ok=True)  # noqa: PTH103
     handler = type("BoundHandler", (Handler,), {"engine": Engine(directory)})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     print(server.server_port, flush=True)
     server.serve_forever()
 
 
+class Gateway:
+    """A gateway in a process of its own, to be killed, started again, or made to say nothing."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._process: subprocess.Popen[str] | None = None
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        """What to put into a configuration."""
+        return f"http://default@127.0.0.1:{self.port}?compress=false"
+
+    def start(self) -> None:
+        """Serve, at the same port as before."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(self._directory), str(self.port)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[3],
+        )
+        assert self._process.stdout is not None
+        self.port = int(self._process.stdout.readline())
+
+    def fall_silent(self) -> None:
+        """Accept connections, and answer nothing."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Answer again, what was asked meanwhile too."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Die at once; safe to call twice."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], *map(int, sys.argv[2:]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -96,6 +97,16 @@ class FakeClient:
         """Return the ids of all verdicts, in the order in which they were written."""
         pairs = zip(self.tables, self.blocks, strict=True)
         return [each for table, block in pairs if table == "verdicts" for each in block]
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 20) -> bool:
+    """Return whether something becomes true before the deadline."""
+    pause, ends = threading.Event(), time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > ends:
+            return False
+        pause.wait(0.01)
+    return True
 
 
 def rows(amount: int, start: int = 0) -> list[AnyRow]:

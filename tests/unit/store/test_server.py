@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -16,30 +15,28 @@ from monitor.canaries import MarkerRegistry, Minter
 from monitor.errors import StoreError
 from monitor.findings import findings_in
 from monitor.sinks import ClickHouseSink
-from monitor.store import Store, open_store
+from monitor.store import Store, WriterLimits, open_store
 from monitor.store.client import Location, connect
-from tests.unit.store.gateway import PASSWORD
-from tests.unit.store.samples import NOW, owner, trial, verdict
-
-ROOT = Path(__file__).parents[3]
+from monitor.store.encode import verdict_rows
+from monitor.store.rows import VerdictRow
+from tests.unit.store.gateway import PASSWORD, Gateway
+from tests.unit.store.samples import NOW, good, owner, trial, verdict
+from tests.unit.store.spooling import wait_until
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = str(tmp_path_factory.mktemp("server") / "data")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.unit.store.gateway", directory],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert process.stdout is not None
-    port = process.stdout.readline().strip()
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    server = Gateway(tmp_path_factory.mktemp("server") / "data")
+    server.start()
     try:
-        yield f"http://default@127.0.0.1:{port}?compress=false"
+        yield server
     finally:
-        process.kill()
-        process.communicate()
+        server.kill()
+
+
+@pytest.fixture
+def url(gateway: Gateway) -> str:
+    return gateway.url
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +44,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("installation")
 
 
-def opened(url: str, directory: Path) -> Store:
-    return open_store(directory, url, password=PASSWORD)
+def opened(url: str, directory: Path, limits: WriterLimits | None = None) -> Store:
+    return open_store(directory, url, password=PASSWORD, limits=limits)
 
 
 def test_what_is_written_is_there_for_the_next_process(url: str, directory: Path) -> None:
@@ -108,3 +105,40 @@ def test_a_wrong_password_is_a_store_error_that_does_not_show_it(url: str, direc
     with pytest.raises(StoreError, match="the store cannot be opened") as caught:
         open_store(directory, url, password="guess-7")  # noqa: S106
     assert "guess-7" not in str(caught.value)
+
+
+def test_a_server_that_accepts_and_never_answers_costs_nothing(
+    gateway: Gateway, directory: Path
+) -> None:
+    impatient = WriterLimits(answer_seconds=1)
+    with opened(gateway.url, directory, impatient) as store:
+        sink = ClickHouseSink(store.writer, store.hasher)
+        before = store.reader.counts()["verdicts"]
+        gateway.fall_silent()
+        try:
+            for number in range(100, 150):
+                sink.deliver(trial(number), good(number))
+            assert wait_until(lambda: store.writer.stats().failed_inserts > 0)
+            assert store.writer.stats().queued_rows == 250
+            with pytest.raises(StoreError, match=r"the store cannot be opened: .*timed out"):
+                opened(gateway.url, directory.with_name("another"), impatient)
+        finally:
+            gateway.go_on()
+        store.flush()
+        assert store.reader.counts()["verdicts"] == before + 50
+        assert store.writer.stats().queued_rows == 0
+
+
+def test_a_block_of_more_days_than_a_server_takes_at_once_is_taken(
+    gateway: Gateway, directory: Path
+) -> None:
+    with opened(gateway.url, directory) as store:
+        rows = verdict_rows(good(200))[0]
+        assert isinstance(rows, VerdictRow)
+        days = [
+            replace(rows, id=f"day-{day}", decided_at=NOW - timedelta(days=day))
+            for day in range(150)
+        ]
+        store.writer.put(days)
+        store.flush()
+        assert store.reader.verdict("day-149") is not None
