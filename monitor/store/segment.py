@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
+from itertools import repeat
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 from zlib import crc32
 
 from monitor.errors import StoreError
 from monitor.store.client import Row
-from monitor.store.rows import TABLES, AnyRow, columns, values
+from monitor.store.rows import TABLES, AnyRow, columns
 
 _HEADER = re.compile(rb"([0-9a-f]{8}) ([0-9a-f]{8}) ")
 _HEADER_BYTES = 18
@@ -76,11 +77,16 @@ def line_of(rows: Sequence[AnyRow], at: datetime) -> bytes:
         Block(
             table=TABLES[kind],
             columns=columns(kind),
-            rows=tuple(values(row) for row in rows if type(row) is kind),
+            rows=tuple(map(_fields(TABLES[kind]), [row for row in rows if type(row) is kind])),
         )
         for kind in dict.fromkeys(type(row) for row in rows)
     ]
     return encoded(Put(at=at, blocks=tuple(blocks)))
+
+
+@cache
+def _fields(table: str) -> Callable[[AnyRow], Row]:
+    return operator.attrgetter(*_KINDS[table].__dataclass_fields__)
 
 
 def encoded(put: Put) -> bytes:
@@ -88,10 +94,12 @@ def encoded(put: Put) -> bytes:
     said = {
         "at": _micros(put.at),
         "tables": {
-            block.table: {"columns": block.columns, "rows": _packed(block)} for block in put.blocks
+            block.table: {"number": len(block.rows), "columns": _packed(block)}
+            for block in put.blocks
         },
     }
-    payload = json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    payload = text.encode("utf-8", "replace")  # what is no character becomes a question mark
     length = b"%08x" % len(payload)
     return b"%s %08x %s\n" % (length, _checksum(length, payload), payload)
 
@@ -147,31 +155,60 @@ def _checksum(length: bytes, payload: bytes) -> int:
     return crc32(payload, crc32(length))
 
 
-def _packed(block: Block) -> list[list[Any]]:
-    packers = [_codecs(block.table)[name][0] for name in block.columns]
-    return [[pack(value) for pack, value in zip(packers, row, strict=True)] for row in block.rows]
+def _packed(block: Block) -> dict[str, list[Any]]:
+    codecs = _codecs(block.table)
+    return {
+        name: codecs[name].packed(values)
+        for name, values in zip(block.columns, zip(*block.rows, strict=True), strict=True)
+    }
 
 
 def _block(table: str, said: Mapping[str, Any]) -> Block:
     if table not in _KINDS:
         msg = "a table that this version does not know"
         raise UnreadableError(msg)
-    named = tuple(said["columns"])
+    number, said_columns = _exactly(int)(said["number"]), said["columns"]
     known = _codecs(table)
-    if not set(named) <= set(known) or len(set(named)) != len(named):
+    if not set(said_columns) <= set(known):
         msg = f"{table}: columns that this version does not know"
         raise UnreadableError(msg)
-    unpackers = [known[name][1] for name in named]
-    rows = tuple(
-        tuple(unpack(value) for unpack, value in zip(unpackers, row, strict=True))
-        for row in said["rows"]
-    )
-    return Block(table=table, columns=named, rows=rows)
+    values = [known[name].unpacked(said, number) for name, said in said_columns.items()]
+    return Block(table=table, columns=tuple(said_columns), rows=tuple(zip(*values, strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """How the values of a column become JSON, and JSON becomes values again.
+
+    Values of ``native`` types are the same in both, and whole columns of them are not looked at
+    one by one: signals come by the dozen.
+    """
+
+    pack: Convert
+    unpack: Convert
+    native: frozenset[type] = frozenset()
+
+    def packed(self, values: Sequence[Any]) -> list[Any]:
+        """Return the column as JSON; only once what all rows have in common."""
+        if values.count(values[0]) == len(values) and len(set(map(type, values))) == 1:
+            values = values[:1]
+        if self.native.issuperset(map(type, values)):
+            return list(values)
+        return [self.pack(value) for value in values]
+
+    def unpacked(self, said: Any, number: int) -> Iterable[Any]:
+        """Return so many values again."""
+        if type(said) is not list or len(said) not in (1, number):
+            msg = f"not one value for each of {number} rows"
+            raise TypeError(msg)
+        values = said
+        if not self.native.issuperset(map(type, said)):
+            values = [self.unpack(value) for value in said]
+        return values if len(said) == number else repeat(values[0], number)
 
 
 @cache
-def _codecs(table: str) -> dict[str, tuple[Convert, Convert]]:
-    """Return how values of each column become JSON, and JSON becomes values again."""
+def _codecs(table: str) -> dict[str, _Codec]:
     kind = _KINDS[table]
     hints = get_type_hints(kind)
     return {
@@ -180,19 +217,20 @@ def _codecs(table: str) -> dict[str, tuple[Convert, Convert]]:
     }
 
 
-def _codec(hint: Any) -> tuple[Convert, Convert]:
+def _codec(hint: Any) -> _Codec:
     if get_origin(hint) is tuple:
-        pack, unpack = _codec(get_args(hint)[0])
-        return (
-            lambda value: [pack(each) for each in value],
-            lambda value: [unpack(each) for each in _exactly(list)(value)],
+        inner = _codec(get_args(hint)[0])
+        return _Codec(
+            lambda value: [inner.pack(each) for each in value],
+            lambda value: [inner.unpack(each) for each in _exactly(list)(value)],
         )
     if get_origin(hint) is UnionType:
-        (inner,) = (each for each in get_args(hint) if each is not type(None))
-        pack, unpack = _codec(inner)
-        return (
-            lambda value: None if value is None else pack(value),
-            lambda value: None if value is None else unpack(value),
+        (some,) = (each for each in get_args(hint) if each is not type(None))
+        inner = _codec(some)
+        return _Codec(
+            lambda value: None if value is None else inner.pack(value),
+            lambda value: None if value is None else inner.unpack(value),
+            inner.native | {type(None)} if inner.native else frozenset(),
         )
     return _PLAIN[hint]
 
@@ -222,11 +260,11 @@ def _instant(micros: Any) -> datetime:
     return _EPOCH + int(_exactly(int)(micros)) * _MICROSECOND
 
 
-_PLAIN: dict[Any, tuple[Convert, Convert]] = {
-    str: (_text, _exactly(str)),
-    bool: (bool, _exactly(bool)),
-    int: (lambda value: int(operator.index(value)), _exactly(int)),
-    float: (float, _exactly(float)),
-    datetime: (_micros, _instant),
-    date: (date.toordinal, lambda value: date.fromordinal(_exactly(int)(value))),
+_PLAIN: dict[Any, _Codec] = {
+    str: _Codec(_text, _exactly(str), frozenset({str})),
+    bool: _Codec(bool, _exactly(bool), frozenset({bool})),
+    int: _Codec(lambda value: int(operator.index(value)), _exactly(int), frozenset({int})),
+    float: _Codec(float, _exactly(float), frozenset({float})),
+    datetime: _Codec(_micros, _instant),
+    date: _Codec(date.toordinal, lambda value: date.fromordinal(_exactly(int)(value))),
 }
