@@ -105,7 +105,10 @@ class ExchangeVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The waist of the hourglass: complete, self-describing, never changed after it is made."""
+    """The waist of the hourglass: complete, self-describing, never changed after it is made.
+
+    ``rescores`` names the verdict a trial was given first, where this one judges it again.
+    """
 
     id: str
     source: str
@@ -124,3 +127,4 @@ class Verdict:
     checks_version: str
     scheduled: bool = True
     finding: str | None = None
+    rescores: str = ""

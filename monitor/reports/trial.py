@@ -27,7 +27,12 @@ def _lines(known: StoredTrial) -> Iterator[str]:
             yield f"  sent again to confirm {row.confirms}; counted in no rate"
     for verdict in known.verdicts:
         yield (
-            f"  verdict {verdict.verdict_class.label}, {verdict.outcome.value}: {verdict.reason}"
+            (
+                f"  judged again by checks {verdict.checks_version}:"
+                if verdict.rescores
+                else "  verdict"
+            )
+            + f" {verdict.verdict_class.label}, {verdict.outcome.value}: {verdict.reason}"
             + (f" (finding {verdict.finding})" if verdict.finding else "")
         )
     for exchange in known.exchanges:
@@ -36,6 +41,7 @@ def _lines(known: StoredTrial) -> Iterator[str]:
 
 def _exchange(known: StoredTrial, exchange: ExchangeRow) -> Iterator[str]:
     fields = asdict(exchange)
+    again = {verdict.id for verdict in known.verdicts if verdict.rescores}
     number = fields.pop("exchange")
     yield f"  exchange {number}"
     shown = (
@@ -47,6 +53,5 @@ def _exchange(known: StoredTrial, exchange: ExchangeRow) -> Iterator[str]:
         yield f"    {name:<22} {value}"
     for signal in known.signals:
         if signal.exchange == number and signal.status not in ("pass", "skip"):
-            yield (
-                f"    signal                 {signal.code} {signal.variant}: {signal.explanation}"
-            )
+            name = "signal, judged again" if signal.verdict in again else "signal"
+            yield f"    {name:<22} {signal.code} {signal.variant}: {signal.explanation}"

@@ -45,6 +45,7 @@ def verdict_of(
         checks_version=row.checks_version,
         scheduled=row.scheduled,
         finding=row.finding or None,
+        rescores=row.rescores,
     )
 
 

@@ -129,6 +129,7 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
         scheduled=verdict.scheduled,
         finding=verdict.finding or "",
         held=verdict.finding is not None,
+        rescores=verdict.rescores,
     )
     judged = [
         ExchangeVerdictRow(

@@ -98,6 +98,7 @@ class VerdictRow:
     scheduled: bool
     finding: str
     held: bool = False
+    rescores: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
