@@ -9,14 +9,20 @@ given the past, is at most ``y0``; scores need not be independent. For each bet 
 M - n is then a supermartingale, so the mean time between false alarms is at least ``threshold``,
 the chance of one within n scores at most n / threshold, and with a reset after each alarm at most
 n / threshold are expected in n scores. The price: it sees no move that stays below ``y0``.
+
+Only a score above ``y0`` raises an alarm. M also grows while all is well, by one a score, until it
+levels off at the mean of (1 - l) / l; a small threshold lies below that, and nobody should be woken
+by an answer that was right. Waiting with an alarm that is due only makes it rarer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from monitor.detect import plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
 
 # Bets for scores that are not 0 or 1, such as one less a similarity.
 SCORE_BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
-# Scores that are remembered to say when the move began.
+# Runs of equal scores that are remembered to say when the move began.
 REMEMBERED = 256
 # Of the tolerances a healthy stream may be held to; beyond this nothing is judged.
 LARGEST_Y0 = 0.5
@@ -39,16 +45,22 @@ class State:
     """Where a detector stands: plain numbers, so that it survives a restart.
 
     ``values`` are M by bet, ``seen`` the scores since the start or the last alarm, ``recent`` the
-    last scores of these, oldest first.
+    last runs of equal scores among these, oldest first: the score, and how many in a row.
     """
 
     values: tuple[float, ...]
     seen: int = 0
-    recent: tuple[float, ...] = ()
+    recent: tuple[tuple[float, int], ...] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON can keep it, without loss."""
-        return {"values": list(self.values), "seen": self.seen, "recent": list(self.recent)}
+        recent = [[score, times] for score, times in self.recent]
+        return {"values": list(self.values), "seen": self.seen, "recent": recent}
+
+    def scaled(self, factor: float) -> State:
+        """Return the same with all evidence times ``factor``, for a threshold that changed so."""
+        values = tuple(min(value * factor, CAP) for value in self.values)
+        return State(values=values, seen=self.seen, recent=self.recent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,26 +99,26 @@ class Detector:
         """Return the state before the first score, and after an alarm."""
         return State(values=(0.0,) * len(self.bets))
 
-    def restored(self, plain: Mapping[str, Any]) -> State:
-        """Return the state that was kept as ``plain``.
+    def restored(self, kept: object) -> State:
+        """Return the state of which ``kept`` is the plain form.
 
         Raises ``ValueError`` for anything else, also for the state of a detector with more or
         fewer bets. Whoever changes ``y0`` begins anew: going on would be peeking by configuration.
         """
-        try:
-            state = State(
-                values=tuple(float(each) for each in plain["values"]),
-                seen=int(plain["seen"]),
-                recent=tuple(float(each) for each in plain["recent"]),
-            )
-        except (KeyError, TypeError, OverflowError) as error:
-            msg = "not the state of a detector"
-            raise ValueError(msg) from error
-        fits = len(state.values) == len(self.bets) and len(state.recent) <= REMEMBERED
-        sane = all(0 <= each < math.inf for each in state.values) and state.seen >= 0
-        if not (fits and sane and all(0 <= each <= 1 for each in state.recent)):
-            msg = "the state of another detector"
-            raise ValueError(msg)
+        kept = plain.record(kept, "values", "seen", "recent")
+        bets, runs = len(self.bets), plain.items(kept["recent"], most=REMEMBERED)
+        values = plain.items(kept["values"], least=bets, most=bets)
+        state = State(
+            values=tuple(plain.number(each, low=0, high=CAP) for each in values),
+            seen=plain.count(kept["seen"]),
+            recent=tuple(
+                (plain.number(score, low=0, high=1), plain.count(times, low=1))
+                for score, times in (plain.items(run, least=2, most=2) for run in runs)
+            ),
+        )
+        known = sum(times for _, times in state.recent)
+        if known > state.seen or (known < state.seen and len(runs) < REMEMBERED):
+            raise ValueError("the state of a detector that forgot scores")
         return state
 
     def value(self, state: State) -> float:
@@ -120,7 +132,7 @@ class Detector:
         """
         after = self.follow(state, y)
         value = self.value(after)
-        if value < self.threshold:
+        if value < self.threshold or y <= self.y0:
             return after, None
         since, bad = self.onset(after)
         return self.begin(), Alarm(value=value, seen=after.seen, since=since, bad=bad)
@@ -135,21 +147,25 @@ class Detector:
             min((1 + bet * grown) * (old + 1), CAP)
             for bet, old in zip(self.bets, state.values, strict=True)
         )
-        recent = (*state.recent, y)[-REMEMBERED:]
+        last, times = state.recent[-1] if state.recent else (None, 0)
+        earlier, times = (state.recent[:-1], times + 1) if last == y else (state.recent, 1)
+        recent = (*earlier, (float(y), times))[-REMEMBERED:]
         return State(values=values, seen=state.seen + 1, recent=recent)
 
     def onset(self, state: State) -> tuple[int, float]:
         """Return how many scores ago the move began, as far as remembered, and their sum.
 
-        The start with the largest product of bets up to now; 0 before the first score.
+        The start with the largest product of bets up to now; 0 before the first score. Within a
+        run of equal scores the products are convex in the start, so only its ends are tried.
         """
-        products = [1.0] * len(self.bets)
-        best, since, bad, sum_of_bad = -1.0, 0, 0.0, 0.0
-        for place, y in enumerate(reversed(state.recent), start=1):
+        logs = [0.0] * len(self.bets)
+        best, since, bad, place, sum_of_bad = -math.inf, 0, 0.0, 0, 0.0
+        for y, times in reversed(state.recent):
             grown = y / self.y0 - 1
-            products = [p * (1 + b * grown) for p, b in zip(products, self.bets, strict=True)]
-            sum_of_bad += y
-            evidence = math.fsum(products)
+            logs = [w + times * math.log1p(b * grown) for w, b in zip(logs, self.bets, strict=True)]
+            place, sum_of_bad = place + times, sum_of_bad + y * times
+            largest = max(logs)
+            evidence = largest + math.log(math.fsum(math.exp(each - largest) for each in logs))
             if evidence > best:
                 best, since, bad = evidence, place, sum_of_bad
         return since, bad
@@ -205,5 +221,5 @@ def values_over(detector: Detector, scores: NDArray[np.float64]) -> NDArray[np.f
 
 def first_alarms(detector: Detector, scores: NDArray[np.float64]) -> Sequence[int]:
     """Return, for each stream, after how many scores it first alarms; 0 if it never does."""
-    over = values_over(detector, scores) >= detector.threshold
+    over = (values_over(detector, scores) >= detector.threshold) & (scores > detector.y0)
     return [int(row.argmax()) + 1 if row.any() else 0 for row in over]

@@ -10,11 +10,11 @@ of false alarms holds of it as it stands; the stretches cost a factor of two in 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from monitor.detect import plain
 from monitor.detect.esr import CAP, Alarm, Detector, State
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ class TrendState:
     def plain(self) -> dict[str, Any]:
         """Return it as JSON can keep it, without loss."""
         return {"whole": self.whole.plain(), "stretches": [each.plain() for each in self.stretches]}
+
+    def scaled(self, factor: float) -> TrendState:
+        """Return the same with all evidence times ``factor``, for a threshold that changed so."""
+        stretches = tuple(each.scaled(factor) for each in self.stretches)
+        return TrendState(whole=self.whole.scaled(factor), stretches=stretches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +66,15 @@ class Trend:
         fresh = self.detector.begin()
         return TrendState(whole=fresh, stretches=(fresh,) * (len(ENDS) + 1))
 
-    def restored(self, plain: Mapping[str, Any]) -> TrendState:
-        """Return the state that was kept as ``plain``. Raises ``ValueError`` for anything else."""
-        try:
-            whole, stretches = plain["whole"], list(plain["stretches"])
-        except (KeyError, TypeError) as error:
-            msg = "not the state of a trend"
-            raise ValueError(msg) from error
-        if len(stretches) != len(ENDS) + 1:
-            msg = "the state of a trend with other stretches"
-            raise ValueError(msg)
+    def restored(self, kept: object) -> TrendState:
+        """Return the state of which ``kept`` is the plain form.
+
+        Raises ``ValueError`` for anything else.
+        """
+        kept, many = plain.record(kept, "whole", "stretches"), len(ENDS) + 1
+        stretches = plain.items(kept["stretches"], least=many, most=many)
         return TrendState(
-            whole=self.detector.restored(whole),
+            whole=self.detector.restored(kept["whole"]),
             stretches=tuple(self.detector.restored(each) for each in stretches),
         )
 
@@ -87,26 +89,26 @@ class Trend:
         Returns the state after it, begun anew if it raised an alarm. Raises ``ValueError`` for a
         score outside [0, 1].
         """
-        place, follow = bisect_right(ENDS, age), self.detector.follow
-        after = TrendState(
-            whole=follow(state.whole, y),
-            stretches=tuple(
-                follow(each, y) if number == place else each
-                for number, each in enumerate(state.stretches)
-            ),
-        )
-        value = self.value(after)
-        if value < self.detector.threshold:
+        after = self.follow(state, y, age)
+        if self.value(after) < self.detector.threshold or y <= self.detector.y0:
             return after, None
-        return self.begin(), self._alarm(after, value)
+        return self.begin(), self.alarm(after)
 
-    def _alarm(self, state: TrendState, value: float) -> TrendAlarm:
+    def follow(self, state: TrendState, y: float, age: int) -> TrendState:
+        """Take one score and compare with nothing."""
+        place, follow = bisect_right(ENDS, age), self.detector.follow
+        stretches = list(state.stretches)
+        stretches[place] = follow(stretches[place], y)
+        return TrendState(whole=follow(state.whole, y), stretches=tuple(stretches))
+
+    def alarm(self, state: TrendState) -> TrendAlarm:
+        """Return what an alarm in this state says."""
         of = self.detector.value
         place = max(range(len(state.stretches)), key=lambda each: of(state.stretches[each]))
         one = state.stretches[place]
         in_stretch = of(one) > of(state.whole)
         since, bad = self.detector.onset(one if in_stretch else state.whole)
-        alarm = Alarm(value=value, seen=state.whole.seen, since=since, bad=bad)
+        alarm = Alarm(value=self.value(state), seen=state.whole.seen, since=since, bad=bad)
         return TrendAlarm(alarm=alarm, ages=_stretches()[place] if in_stretch else None)
 
 

@@ -165,7 +165,7 @@ def test_the_onset_is_where_it_began_as_near_as_can_be_told() -> None:
         while alarm is None:
             state, alarm = detector.step(state, float(rng.random() < 0.5))
             after += 1
-        assert alarm.bad <= alarm.since <= REMEMBERED
+        assert alarm.bad <= alarm.since <= alarm.seen
         errors.append(abs(alarm.since - after))
     assert np.median(errors) <= 3
     assert np.quantile(errors, 0.9) <= 15
@@ -195,16 +195,81 @@ def test_what_is_no_detector_no_score_and_no_state_is_refused() -> None:
             Detector(y0=y0, threshold=threshold, bets=SCORE_BETS)
     with pytest.raises(ValueError, match="bets"):
         Detector(y0=0.1, threshold=10, bets=())
-    good = detector.begin().plain()
-    for change in (
+
+
+def refused_states():
+    bets = len(rate_bets(0.1))
+    return (
         {"values": [0.0]},
-        {"values": [-1.0] * len(detector.bets)},
-        {"values": [math.nan] * len(detector.bets)},
+        {"values": [-1.0] * bets},
+        {"values": [math.nan] * bets},
+        {"values": [1e300] * bets},
+        {"values": [True] * bets},
         {"values": None},
-        {"recent": [2.0]},
-        {"recent": [0.0] * (REMEMBERED + 1)},
+        {"recent": [[2.0, 1]]},
+        {"recent": [[0.0]]},
+        {"recent": [[0.0, 0]]},
+        {"recent": [[0.0, 1.5]]},
+        {"recent": [[0.0, 1], [1.0, 1]] * REMEMBERED},
+        {"recent": []},
+        {"recent": [[0.0, 9]]},
         {"seen": -1},
         {"seen": math.inf},
-    ):
-        with pytest.raises(ValueError, match="state"):
-            detector.restored(good | change)
+        {"seen": "3"},
+        {"more": 1},
+    )
+
+
+@pytest.mark.parametrize("change", refused_states(), ids=str)
+def test_what_is_no_state_is_refused(change) -> None:
+    detector = rate_detector(0.1, 100)
+    good = follow(detector, [0.0, 1.0, 1.0]).plain()
+    assert detector.restored(good) == follow(detector, [0.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="state"):
+        detector.restored(good | change)
+    with pytest.raises(ValueError, match="state"):
+        detector.restored({key: good[key] for key in good if key not in change} | {"other": 1})
+
+
+def test_no_answer_that_was_right_raises_an_alarm() -> None:
+    """A stream that is always right levels off far above a small threshold; only a failure pages.
+
+    Each alarm still found the value at the threshold or above, so that none is raised too often.
+    """
+    detector = rate_detector(0.001, 50)
+    state = detector.begin()
+    for _ in range(5000):
+        state, alarm = detector.step(state, 0.0)
+        assert alarm is None
+    assert detector.value(state) > 3 * 50
+    state, alarm = detector.step(state, 1.0)
+    assert alarm.value > 50
+    assert first_alarms(detector, np.array([[0.0] * 300 + [1.0]])) == [301]
+
+
+def test_failures_are_remembered_over_thousands_of_right_answers() -> None:
+    detector = rate_detector(0.001, 1e9)
+    state = follow(detector, ([0.0] * 5000 + ([0.0] * 99 + [1.0]) * 12))
+    assert detector.onset(state) == (1101, 12.0)
+    assert len(json.dumps(state.plain())) < 1000
+
+
+def each_outcome(detector: Detector, left: int, state: State, rate: float) -> float:
+    """Return the expected number of alarms in so many scores, over all that may come."""
+    if not left:
+        return 0.0
+    expected = 0.0
+    for y, chance in ((1.0, rate), (0.0, 1 - rate)):
+        after, alarm = detector.step(state, y)
+        expected += chance * ((alarm is not None) + each_outcome(detector, left - 1, after, rate))
+    return expected
+
+
+@pytest.mark.parametrize("y0", [0.02, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("threshold", [1, 2, 5, 20])
+def test_the_promise_holds_exactly_over_all_that_may_come(y0: float, threshold: float) -> None:
+    """All 512 ways that 9 scores may come at the tolerated rate, each with its chance."""
+    detector = rate_detector(y0, threshold)
+    for rate in (y0, y0 / 3):
+        expected = each_outcome(detector, 9, detector.begin(), rate)
+        assert 0 < expected <= 9 / threshold
