@@ -156,11 +156,14 @@ def _checksum(length: bytes, payload: bytes) -> int:
 
 
 def _packed(block: Block) -> dict[str, list[Any]]:
-    codecs = _codecs(block.table)
-    return {
-        name: codecs[name].packed(values)
-        for name, values in zip(block.columns, zip(*block.rows, strict=True), strict=True)
-    }
+    codecs, number = _codecs(block.table), len(block.rows)
+    values = dict(zip(block.columns, zip(*block.rows, strict=True), strict=True))
+    packed = {name: codecs[name].packed(each) for name, each in values.items()}
+    if all(len(each) < number for each in packed.values()):
+        # Rows that are all the same: how many is said by one column at least.
+        first = block.columns[0]
+        packed[first] *= number
+    return packed
 
 
 def _block(table: str, said: Mapping[str, Any]) -> Block:
@@ -171,6 +174,9 @@ def _block(table: str, said: Mapping[str, Any]) -> Block:
     known = _codecs(table)
     if not set(said_columns) <= set(known):
         msg = f"{table}: columns that this version does not know"
+        raise UnreadableError(msg)
+    if not any(len(said) == number for said in said_columns.values()):
+        msg = f"{table}: not as many rows as it says"
         raise UnreadableError(msg)
     values = [known[name].unpacked(said, number) for name, said in said_columns.items()]
     return Block(table=table, columns=tuple(said_columns), rows=tuple(zip(*values, strict=True)))
