@@ -13,8 +13,9 @@ from monitor.errors import StoreError
 from monitor.store import EvidenceHasher, Writer, WriterLimits
 from monitor.store.encode import signal_rows, trial_rows, verdict_rows
 from monitor.store.segment import line_of
+from monitor.store.spool import Spool
 from tests.unit.store.samples import NOW, trial, verdict
-from tests.unit.store.spooling import FakeClient, SetClock, ids, rows, started, writing
+from tests.unit.store.spooling import PATIENT, FakeClient, SetClock, ids, rows, started, writing
 
 
 def small(rows_held: int, *, patience_seconds: float = 0.05) -> WriterLimits:
@@ -239,3 +240,54 @@ def test_the_age_of_what_waits_is_that_of_the_oldest_row_whatever_the_clock_does
         client.gate.set()
         writer.flush()
         assert writer.stats().oldest_seconds == 0
+
+
+def left_in(folder: Path, amount: int, damaged: int) -> None:
+    """Leave so many puts in a spool, one of them damaged."""
+    spool = Spool.opened(folder, SetClock(), PATIENT)
+    lines = [line_of(rows(1, number), NOW) for number in range(amount)]
+    for line in lines:
+        spool.put(line, 1)
+    spool.close()
+    (file,) = folder.glob("*.rows")
+    content = bytearray(file.read_bytes())
+    content[sum(map(len, lines[:damaged])) + 100] ^= 1
+    file.write_bytes(content)
+
+
+def test_a_line_that_cannot_be_read_is_laid_aside_and_the_rest_is_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    left_in(tmp_path, 5, damaged=2)
+    (damaged,) = tmp_path.glob("*.rows")
+    lines = damaged.read_bytes().splitlines(keepends=True)
+    client = FakeClient()
+    with writing(client, tmp_path) as writer:
+        assert client.written() == [*ids(2), *ids(2, 3)]
+        assert writer.stats().dropped_rows == {DropReason.UNREADABLE: 1}
+    (laid_aside,) = (tmp_path / "quarantine").iterdir()
+    assert laid_aside.read_bytes() == lines[2]
+    assert f"{laid_aside}: rows that cannot be written were laid aside: damaged" in caplog.text
+    assert "glm" not in caplog.text
+
+
+def test_laying_aside_is_tried_again_and_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_in(tmp_path, 5, damaged=0)
+    really = Spool.quarantine
+    refused: list[str] = []
+
+    def refuse_once(spool: Spool, name: str, content: bytes) -> Path:
+        if not refused:
+            refused.append(name)
+            msg = "the disk is full"
+            raise StoreError(msg)
+        return really(spool, name, content)
+
+    monkeypatch.setattr(Spool, "quarantine", refuse_once)
+    client = FakeClient()
+    with writing(client, tmp_path) as writer:
+        assert client.written() == ids(4, 1)
+        assert writer.stats().dropped_rows == {DropReason.UNREADABLE: 1}
+    assert [path.name for path in (tmp_path / "quarantine").iterdir()] == refused
