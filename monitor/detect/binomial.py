@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, lgamma, log, log1p, sqrt
+from math import ceil, exp, expm1, fsum, lgamma, log, log1p, sqrt
 
 CONFIDENCE = 0.95
 EXCEEDED_LEVEL = 0.01
@@ -49,20 +49,54 @@ def exceeds(
 def upper_bound(failures: int, exchanges: int, confidence: float = CONFIDENCE) -> float:
     """Return the exact (Clopper-Pearson) one-sided upper bound on the failure rate.
 
-    1.0 when nothing was asked: nothing is then known. Zero failures in n give about 3 / n at 95 %.
-    The bound holds for exchanges like those that were sent, not for others.
+    1.0 when nothing was asked: nothing is then known. No failure in n leaves 1 - (1 -
+    confidence)^(1/n), about 3 / n at 95 %. The bound holds for exchanges like those that were
+    sent, not for others, and for a number of them that was fixed before; who looks after every
+    exchange needs ``sequence``.
     """
     if exchanges in (0, failures):
         return 1.0
-    low, high = failures / exchanges, 1.0
+    if failures == 0:
+        return -expm1(log1p(-confidence) / exchanges)
+    return _rate_at(failures, exchanges, 1 - confidence)
+
+
+def lower_bound(failures: int, exchanges: int, confidence: float = CONFIDENCE) -> float:
+    """Return the exact (Clopper-Pearson) one-sided lower bound; 0.0 when nothing failed."""
+    return _rate_at(failures - 1, exchanges, confidence) if failures else 0.0
+
+
+def _rate_at(failures: int, exchanges: int, chance: float) -> float:
+    """Return the rate at which at most ``failures`` come with this chance."""
+    low, high = 0.0, 1.0
     for _ in range(_BISECTION_STEPS):
         middle = (low + high) / 2
-        # Few failures are far fewer terms than the rest of the tail.
-        if sum(_chance(k, exchanges, middle) for k in range(failures + 1)) > 1 - confidence:
+        if _at_most(failures, exchanges, middle) > chance:
             low = middle
         else:
             high = middle
     return high
+
+
+def _at_most(failures: int, exchanges: int, rate: float) -> float:
+    """Return P(at most ``failures``), by whichever side of them has fewer terms."""
+    if 2 * failures < exchanges:
+        return fsum(_chance(k, exchanges, rate) for k in range(failures + 1))
+    return 1 - fsum(_chance(k, exchanges, rate) for k in range(failures + 1, exchanges + 1))
+
+
+def exchanges_to_show(rate: float, miss: float = 1 - CONFIDENCE) -> int:
+    """Return after how many exchanges a fault of this rate stays unseen at most with this chance.
+
+    Raises ``ValueError`` for a rate outside (0, 1] or a chance outside (0, 1): a fault that never
+    strikes never shows.
+    """
+    if not (0 < rate <= 1 and 0 < miss < 1):
+        raise ValueError(f"never shown: a rate of {rate}, missed with chance {miss}")
+    if rate == 1:
+        return 1
+    # log(0.125)/log(0.5) must be 3, not the 3.0000000000000004 of a float.
+    return max(1, ceil(round(log(miss) / log1p(-rate), 9)))
 
 
 def wilson(successes: int, runs: int) -> tuple[float, float]:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from monitor.detect.binomial import upper_bound
+
 # At least one size in so many is read by a target that cannot have it in a cache.
 COLD_EVERY = 5
 
@@ -94,7 +96,7 @@ def seen_rate(repeats: int, miss: float) -> float:
 
     1 - miss^(1 / repeats), from the chance (1 - rate)^repeats that it never strikes.
     """
-    return float(1 - miss ** (1 / repeats))
+    return upper_bound(0, repeats, 1 - miss)
 
 
 def standing(search: Search, rungs: Sequence[Rung]) -> Standing:
