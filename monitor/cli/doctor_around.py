@@ -7,7 +7,7 @@ import errno
 import os
 import socket
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,17 +16,23 @@ from monitor.cli.doctor_target import read_secret
 from monitor.config import Node, Target
 from monitor.conventions import PREFIX
 from monitor.errors import ConfigError
+from monitor.store.leftovers import QUARANTINE, waiting_in
+from monitor.store.store import SPOOL_DIRECTORY
 
 ACCEPT = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 _HTTP_OK = 200
+# Far longer than a batch waits that is not held up.
+_SPOOL_SECONDS = 60
 _DEFAULT_PORTS = {"clickhouse": 8123, "clickhouses": 8443}
 
 
 async def check_storage(around: Surroundings) -> AsyncIterator[Line]:
     """See that verdicts can be kept."""
     yield check_folder(around)
+    for line in check_spool(around):
+        yield line
     if around.config.storage.url is not None:
         yield await check_clickhouse(around, around.config.storage.url)
 
@@ -47,6 +53,32 @@ def check_folder(around: Surroundings) -> Line:
     if path.exists():
         return ok("storage", f"{path} can be written")
     return ok("storage", f"{path} does not exist yet and can be made")
+
+
+def check_spool(around: Surroundings) -> Iterator[Line]:
+    """See that what was put into the spool goes on to the database, all of it."""
+    spool = around.config.storage_path / SPOOL_DIRECTORY
+    try:
+        found = waiting_in(spool, around.clock.now())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        yield unknown("spool", f"{spool} cannot be read: {reason}", "ask as the user that runs us")
+        return
+    if found.seconds > _SPOOL_SECONDS:
+        said = f"{found.segments} segments wait, the oldest for {found.seconds:.0f} s or more"
+        remedy = (
+            "nothing is lost: the daemon writes it once the database takes it (its log says why not "
+            "yet), or whatever opens the store next"
+        )
+        yield warn("spool", said, remedy)
+    else:
+        yield ok("spool", "nothing waits for long")
+    if found.laid_aside:
+        said = f"{found.laid_aside} files of rows that cannot be written were laid aside"
+        remedy = f"keep {spool / QUARANTINE} for whoever mends this, then remove what is in it"
+        yield warn("quarantine", said, remedy)
 
 
 def _nearest(path: Path) -> Path:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from monitor.clock import Clock
@@ -27,6 +29,35 @@ class Segment:
     since: float
     rows: int = 0
     size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """What a spool holds, seen from outside: nothing is changed, and its owner may be at work.
+
+    ``segments`` wait, the oldest for ``seconds`` since its last line; so many files are
+    ``laid_aside``.
+    """
+
+    segments: int
+    seconds: float
+    laid_aside: int
+
+
+def waiting_in(directory: Path, now: datetime) -> Waiting:
+    """Look into a spool. Raises ``OSError`` if it cannot be read."""
+    ages = []
+    for path in directory.iterdir():
+        if _NAME.fullmatch(path.name):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                if found.st_size:
+                    ages.append(max(now.timestamp() - found.st_mtime, 0.0))
+    return Waiting(
+        segments=len(ages),
+        seconds=max(ages, default=0.0),
+        laid_aside=sum(1 for _ in (directory / QUARANTINE).iterdir()),
+    )
 
 
 def open_name(stem: str) -> str:
