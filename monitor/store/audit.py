@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
+from typing import Protocol
 
 from monitor.canaries import InstallationKey
 from monitor.store.private import EvidenceHasher
 from monitor.store.reader import Reader
 from monitor.store.rows import AnyRow, AuditRow
-from monitor.store.writer import Writer
 
 log = logging.getLogger(__name__)
 
@@ -117,6 +117,16 @@ def link_hash(link: AuditRow) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class Keeper(Protocol):
+    """Keeps links: they are not lost once ``put`` returns, and can be read after ``flush``."""
+
+    def put(self, rows: Sequence[AnyRow], /) -> object:
+        """Keep rows, all or none."""
+
+    def flush(self) -> None:
+        """Return once all that was put can be read."""
+
+
 class AuditLog:
     """Appends links, each durable before the next, and verifies what is there.
 
@@ -124,7 +134,7 @@ class AuditLog:
     share a server would fork the chain, which ``verify`` names.
     """
 
-    def __init__(self, key: InstallationKey, writer: Writer, reader: Reader) -> None:
+    def __init__(self, key: InstallationKey, writer: Keeper, reader: Reader) -> None:
         self._installation = key.fingerprint
         self._hasher = EvidenceHasher(key)
         self._writer = writer

@@ -65,7 +65,7 @@ def read_back(file: Path, shape: TableShape, form: Form) -> str:
 
 
 def content(engine: Client, source: str, values: list[str]) -> tuple[int, int]:
-    sql = f"SELECT count(), sum(cityHash64({', '.join(values)})) FROM {source}"  # noqa: S608
+    sql = f"SELECT count(), sum(cityHash64(tuple({', '.join(values)}))) FROM {source}"  # noqa: S608
     [(rows, total)] = engine.query(f"{sql} SETTINGS date_time_input_format = 'best_effort'")
     return rows, total
 

@@ -60,7 +60,7 @@ def client(
 
 
 def content(client: Client, table: str) -> list[tuple[object, ...]]:
-    return client.query(f"SELECT count(), sum(cityHash64(*)) FROM {table} FINAL")  # noqa: S608
+    return client.query(f"SELECT count(), sum(cityHash64(tuple(*))) FROM {table} FINAL")  # noqa: S608
 
 
 def test_what_is_streamed_out_and_loaded_again_is_the_same(client: Client, tmp_path: Path) -> None:
