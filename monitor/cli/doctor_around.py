@@ -67,16 +67,16 @@ def check_spool(around: Surroundings) -> Iterator[Line]:
         yield unknown("spool", f"{spool} cannot be read: {reason}", "ask as the user that runs us")
         return
     if found.seconds > _SPOOL_SECONDS:
-        said = f"{found.segments} segments wait, the oldest for {found.seconds:.0f} s or more"
+        said = f"the oldest rows have waited for {found.seconds:.0f} s or more"
         remedy = (
-            "nothing is lost: the daemon writes it once the database takes it (its log says why not "
-            "yet), or whatever opens the store next"
+            "nothing is lost: the daemon (its log says why it has not yet) or whatever opens the "
+            "store next writes it once the database takes it"
         )
         yield warn("spool", said, remedy)
     else:
         yield ok("spool", "nothing waits for long")
     if found.laid_aside:
-        said = f"{found.laid_aside} files of rows that cannot be written were laid aside"
+        said = f"rows that cannot be written were laid aside (files: {found.laid_aside})"
         remedy = f"keep {spool / QUARANTINE} for whoever mends this, then remove what is in it"
         yield warn("quarantine", said, remedy)
 

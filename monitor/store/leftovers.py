@@ -35,7 +35,7 @@ class Segment:
 class Waiting:
     """What a spool holds, seen from outside: nothing is changed, and its owner may be at work.
 
-    ``segments`` wait, the oldest for ``seconds`` since its last line; so many files are
+    ``segments`` files wait, the oldest for ``seconds`` since its last line; so many files are
     ``laid_aside``.
     """
 

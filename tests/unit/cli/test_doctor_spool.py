@@ -46,7 +46,7 @@ def test_rows_that_wait_for_long_are_a_warning_and_stay(tmp_path: Path) -> None:
     clock.pass_by(3600)
     (found,) = lines(tmp_path, clock)
     assert found.health is Health.WARN
-    assert found.said == "1 segments wait, the oldest for 3600 s or more"
+    assert found.said == "the oldest rows have waited for 3600 s or more"
     assert "nothing is lost" in found.remedy
     assert file.exists()
 
