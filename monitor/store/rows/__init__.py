@@ -79,11 +79,15 @@ TABLES: dict[type[AnyRow], str] = {
 }
 # ``class`` is a Python keyword.
 _COLUMN_OF_FIELD = {"verdict_class": "class"}
+_COLUMNS = {
+    kind: tuple(_COLUMN_OF_FIELD.get(field.name, field.name) for field in fields(kind))
+    for kind in TABLES
+}
 
 
 def columns(kind: type[AnyRow]) -> tuple[str, ...]:
     """Return the columns of a kind of row, in order."""
-    return tuple(_COLUMN_OF_FIELD.get(field.name, field.name) for field in fields(kind))
+    return _COLUMNS[kind]
 
 
 def values(row: AnyRow) -> Row:
