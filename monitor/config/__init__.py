@@ -4,7 +4,7 @@ from monitor.config.effective import Caps, Config, ProbeSettings, TargetSettings
 from monitor.config.load import load_config, validate_section
 from monitor.config.positions import Positions, path_of
 from monitor.config.problems import ConfigErrors
-from monitor.config.secrets import SecretRef, resolve_secret
+from monitor.config.secrets import SecretRef, own_secret, resolve_secret
 from monitor.config.target import Node, ProbeEntry, Target, Tenant
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "TargetSettings",
     "Tenant",
     "load_config",
+    "own_secret",
     "path_of",
     "resolve_secret",
     "validate_section",

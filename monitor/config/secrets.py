@@ -1,18 +1,22 @@
 """Secrets are named in the configuration, never written in it.
 
 ``SecretRef`` is the name; ``resolve_secret`` is the only way to the value. ``key_likeness`` finds
-values that somebody pasted by mistake, so that no message ever repeats one.
+values that somebody pasted by mistake, so that no message ever repeats one. Where none is named,
+``own_secret`` makes one that stays with the installation.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import secrets
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, UsageError
 
 SECRET_FILE_MAX_BYTES = 65_536
 MAX_QUOTED = 60
@@ -132,6 +136,36 @@ def resolve_secret(ref: SecretRef, environ: Mapping[str, str] | None = None) -> 
     if not value.isprintable() or " " in value or not value.isascii():
         raise _unusable(ref, "does not hold one plain key (spaces, line breaks or odd characters)")
     return value
+
+
+def own_secret(file: Path) -> str:
+    """Return the secret in a file of our own, made on first use, that only its owner may read.
+
+    Raises ``UsageError`` that names the file if it cannot be read, made, or holds nothing.
+    """
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not file.exists():
+            _make_secret(file)
+        value = file.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = (getattr(error, "strerror", None) or "it is not text").lower()
+        raise UsageError(f"{file} cannot be used: {reason}") from error
+    if not value:
+        raise UsageError(f"{file} is empty (remove it, and a new one is made)")
+    return value
+
+
+def _make_secret(file: Path) -> None:
+    """Put a whole secret in place, or find that somebody else just did."""
+    descriptor, draft = tempfile.mkstemp(dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as handle:
+            handle.write(secrets.token_urlsafe(32))
+        with contextlib.suppress(FileExistsError):
+            os.link(draft, file)
+    finally:
+        Path(draft).unlink()
 
 
 def _from_environment(ref: SecretRef, environ: Mapping[str, str] | None) -> str:

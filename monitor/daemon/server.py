@@ -30,9 +30,9 @@ from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.storepages import StorePages
 from monitor.errors import DavylampError
-from monitor.hosts import KnownHost, own_names
 from monitor.planning import profile_choices
 from monitor.scanning import Reported
+from monitor.serving import KnownHost, own_names
 
 MAX_SCAN_BYTES = 128_000_000
 # They hold neither secrets nor text, and a scraper calls them by whatever name it found.
@@ -97,10 +97,15 @@ class _Pages(Pages):
         return PlainTextResponse("ok\n")
 
     async def readyz(self, request: Request) -> Response:
-        """The schedule runs and the store takes rows."""
+        """The schedule runs and there is room for rows, whether or not the database takes them."""
         stats = self._installation.store.writer.stats()
-        ready = self._schedule.running
-        body = {"ready": ready, "queued_rows": stats.queued_rows}
+        ready = self._schedule.running and stats.spool_bytes < stats.spool_limit_bytes
+        body = {
+            "ready": ready,
+            "queued_rows": stats.queued_rows,
+            "spool_bytes": stats.spool_bytes,
+            "oldest_row_seconds": round(stats.oldest_seconds, 3),
+        }
         return JSONResponse(body, status_code=200 if ready else 503)
 
     async def check(self, request: Request) -> Response:

@@ -13,14 +13,12 @@ import pytest
 from starlette.applications import Starlette
 
 from monitor.app import Installation
-from monitor.config.schema import Listen
 from monitor.daemon import pages, server
 from monitor.daemon.client import _report
-from monitor.daemon.run import url_of
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.errors import DavylampError, UnsureError, UsageError
-from monitor.hosts import host_name, own_names
+from monitor.serving import host_name, own_names, url_of
 from tests.unit.daemon.installed import (
     FakeEngine,
     ManualClock,
@@ -91,7 +89,7 @@ def test_every_address_is_no_name_of_its_own() -> None:
     ],
 )
 def test_where_it_says_it_answers(host: str, url: str) -> None:
-    assert url_of(Listen(host=host)) == url
+    assert url_of(host, 18150) == url
 
 
 def test_probe_now_needs_the_token_and_post(tmp_path: Path) -> None:
