@@ -1,0 +1,1 @@
+"""The embedded store over ClickHouse's own HTTP interface, for readers."""

@@ -1,0 +1,287 @@
+"""The embedded engine as readers see it: a few connections that may only read, each with limits.
+
+Every answer goes into a file first, which the engine itself writes: in any format, of any size,
+in constant memory. So an error is known before a status is sent, an answer is whole or it is
+none, and a reader who is slow to take it keeps no connection busy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import IO, Any
+
+from monitor.errors import StoreError
+from monitor.sqlhttp.failures import Code, RefusedError, SqlError, engine_failure
+from monitor.sqlhttp.formats import DEFAULT
+from monitor.sqlhttp.names import DATABASE, Tables
+from monitor.sqlhttp.statement import MOST_BYTES, Parsed, Statement, read_statement
+
+ANSWERS = "sql-answers"
+_OURS = "davylamp-sql"
+_OWNER_ONLY = 0o700
+_KILL = f"KILL QUERY WHERE Settings['log_comment'] = '{_OURS}' ASYNC"
+_KILL_SECONDS = 0.1
+# Bytes of a result as the engine counts them; on disk they may be a few times as many.
+_RESULT_BYTES = 512 * 1024 * 1024
+_MAX_DEPTH = 150
+_NO_TREE = "parseQueryToJSON"
+# hex(), because the engine's tree may hold bytes that are no text.
+_PARSE = (
+    "WITH unhex({sent:String}) AS q, parseQueryToJSON(q) AS tree, formatQueryFromJSON(tree) AS text"
+    " SELECT hex(tree), hex(formatQuerySingleLine(q)), hex(text), hex(parseQueryToJSON(text))"
+)
+_WRITE = (
+    "WITH formatQueryFromJSON(unhex({sent:String})) AS text"
+    " SELECT hex(text), hex(parseQueryToJSON(text))"
+)
+_TEXT = "SELECT hex(formatQuerySingleLine(unhex({sent:String})))"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one statement may take, and how many run at once."""
+
+    max_seconds: int = 30
+    max_memory_bytes: int = 1024 * 1024 * 1024
+    max_rows: int = 1_000_000
+    readers: int = 2
+    threads: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A whole answer, in a file that is already unlinked. Close it."""
+
+    file: IO[bytes]
+    bytes: int
+    form: str
+    read_rows: int
+    read_bytes: int
+    elapsed_nanoseconds: int
+
+
+class SqlEngine:
+    """Opened over the data of a store that this process owns."""
+
+    def __init__(self, data: Path, folder: Path, limits: Limits) -> None:
+        self._data = data
+        self._answers = folder / ANSWERS
+        self._limits = limits
+        self._idle: SimpleQueue[Any] = SimpleQueue()
+        self._connections: list[Any] = []
+        self._control: Any = None
+        self._served = 0
+        self._closing = False
+        self._tables = Tables(own=frozenset())
+        self.version = ""
+        self.timezone = ""
+
+    def open(self) -> None:
+        """Open the connections. Raises ``StoreError`` if the engine or the folder refuses."""
+        import chdb
+
+        connect: Any = chdb.connect
+        path = os.path.realpath(self._data)
+        try:
+            shutil.rmtree(self._answers, ignore_errors=True)
+            self._answers.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
+            self._control = connect(path)
+            for _ in range(self._limits.readers):
+                connection = connect(path)
+                self._connections.append(connection)
+                connection.query(f"SET {self._settings()}")
+                connection.query("SET readonly = 1")
+                self._idle.put(connection)
+            self._served = len(self._connections)
+            self.version, self.timezone = self._ask("SELECT version(), timezone()")
+        except (OSError, RuntimeError) as error:
+            self.close()
+            msg = f"{self._data}: the store cannot be served: {str(error).splitlines()[0][:300]}"
+            raise StoreError(msg) from error
+        self._look_at_tables()
+
+    def close(self) -> None:
+        """End what runs, close all connections and remove what is left of answers."""
+        self._closing = True
+        for _ in range(self._served):
+            # A statement may run for as long as its limit says; nobody waits for it now. One that
+            # was about to begin is asked to end the next time round.
+            while self._control is not None:
+                with contextlib.suppress(RuntimeError):
+                    self._control.query(_KILL)
+                with contextlib.suppress(Empty):
+                    self._idle.get(timeout=_KILL_SECONDS)
+                    break
+        self._served = 0
+        for connection in (*self._connections, self._control):
+            if connection is not None:
+                connection.close()
+        self._connections, self._control = [], None
+        shutil.rmtree(self._answers, ignore_errors=True)
+
+    def run(self, sent: bytes, parameters: Mapping[str, str], form: str | None) -> Answer:
+        """Return the answer to one statement, in the form it names, else ``form``.
+
+        Waits for a connection. Raises ``SqlError``; ``RefusedError`` if nothing of it ran.
+        """
+        connection = self._idle.get()
+        try:
+            if self._closing:
+                raise SqlError(Code.QUERY_WAS_CANCELLED, "The server is stopping.")
+            engine = _Connection(connection)
+            statement = self._read(engine, sent)
+            return self._answer(engine, statement, parameters, statement.form or form or DEFAULT)
+        finally:
+            self._idle.put(connection)
+
+    def _read(self, engine: _Connection, sent: bytes) -> Statement:
+        try:
+            return read_statement(engine, sent, self._tables)
+        except RefusedError as refused:
+            if refused.code != Code.UNKNOWN_TABLE:
+                raise
+            # A table may have come since: migrations make them.
+            self._look_at_tables()
+            return read_statement(engine, sent, self._tables)
+
+    def _answer(
+        self, engine: _Connection, statement: Statement, parameters: Mapping[str, str], form: str
+    ) -> Answer:
+        with tempfile.TemporaryDirectory(dir=self._answers) as folder:
+            place = Path(folder) / "answer"
+            tail = f" INTO OUTFILE {_quoted(str(place))} FORMAT {form}"
+            done = engine.ask(statement.sql + tail, parameters)
+            if not place.exists():
+                words = "This statement gives no answer that can be sent."
+                raise SqlError(Code.NOT_IMPLEMENTED, words)
+            if form == "Native" and not place.stat().st_size:
+                place.write_bytes(self._header(engine, statement, parameters))
+            file = place.open("rb")
+        return Answer(
+            file=file,
+            bytes=os.fstat(file.fileno()).st_size,
+            form=form,
+            read_rows=done.rows_read(),
+            read_bytes=done.bytes_read(),
+            elapsed_nanoseconds=int(done.elapsed() * 1_000_000_000),
+        )
+
+    def _header(
+        self, engine: _Connection, statement: Statement, parameters: Mapping[str, str]
+    ) -> bytes:
+        """Return the block without rows that tells names and types: the engine leaves it out."""
+        sql = statement.sql
+        if statement.is_select:
+            sql = f"DESCRIBE TABLE ({sql})"
+        found = engine.ask(sql, parameters, "JSONCompact").bytes() or b"{}"
+        said = json.loads(found.decode("utf-8", "replace"))
+        columns = said.get("data") if statement.is_select else None
+        if columns is None:
+            columns = [[each["name"], each["type"]] for each in said.get("meta", ())]
+        parts = [_number(len(columns)), _number(0)]
+        for name, kind, *_ in columns:
+            parts += [_text(name), _text(kind)]
+        return b"".join(parts)
+
+    def _look_at_tables(self) -> None:
+        sql = "SELECT name FROM system.tables WHERE database = "
+        rows = self._rows(f"{sql}'{DATABASE}'")
+        self._tables = Tables(own=frozenset(rows))
+
+    def _ask(self, sql: str) -> list[str]:
+        return self._rows(sql)[0].split("\t")
+
+    def _rows(self, sql: str) -> list[str]:
+        found = self._control.query(sql, "TSV").bytes() or b""
+        return str(found.decode()).splitlines()
+
+    def _settings(self) -> str:
+        limits = self._limits
+        return ", ".join(
+            f"{name} = {value}"
+            for name, value in {
+                "log_comment": f"'{_OURS}'",
+                "max_execution_time": limits.max_seconds,
+                "timeout_overflow_mode": "'throw'",
+                "max_memory_usage": limits.max_memory_bytes,
+                "max_result_rows": limits.max_rows,
+                "max_result_bytes": _RESULT_BYTES,
+                "result_overflow_mode": "'throw'",
+                "max_threads": limits.threads,
+                "max_query_size": 2 * MOST_BYTES,
+                "max_parser_depth": 4 * _MAX_DEPTH,
+                "max_ast_depth": _MAX_DEPTH,
+                "max_ast_elements": 50_000,
+                "max_expanded_ast_elements": 200_000,
+                "allow_ddl": 0,
+                "allow_introspection_functions": 0,
+                "implicit_select": 0,
+                "enable_http_compression": 1,
+            }.items()
+        )
+
+
+class _Connection:
+    """One connection of the engine, with its errors as ours."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw = raw
+
+    def ask(self, sql: str, parameters: Mapping[str, str], form: str = "TSV") -> Any:
+        """Run a statement that has been judged."""
+        try:
+            return self._raw.query(sql, form, params=dict(parameters))
+        except RuntimeError as error:
+            raise engine_failure(error) from None
+
+    def parse(self, statement: bytes) -> Parsed:
+        """Return what one statement is. Nothing of it runs."""
+        sent = {"sent": statement.hex()}
+        try:
+            tree, text, tree_text, again = self._texts(_PARSE, sent)
+        except SqlError as failure:
+            if failure.code != Code.BAD_ARGUMENTS or _NO_TREE not in failure.words:
+                raise
+            (text,) = self._texts(_TEXT, sent)
+            return Parsed(tree=None, text=text, tree_text="", tree_again=None)
+        return Parsed(
+            tree=json.loads(tree), text=text, tree_text=tree_text, tree_again=json.loads(again)
+        )
+
+    def write(self, tree: dict[str, Any]) -> Parsed:
+        """Return what a tree says, and what is read from that again."""
+        sent = json.dumps(tree, ensure_ascii=False).encode("utf-8", "surrogateescape").hex()
+        text, again = self._texts(_WRITE, {"sent": sent})
+        return Parsed(tree=tree, text=text, tree_text=text, tree_again=json.loads(again))
+
+    def _texts(self, sql: str, parameters: Mapping[str, str]) -> list[str]:
+        found = self.ask(sql, parameters).bytes() or b""
+        parts = found.decode("ascii").rstrip("\n").split("\t")
+        return [bytes.fromhex(part).decode("utf-8", "surrogateescape") for part in parts]
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _number(value: int) -> bytes:
+    """Return a number in as many bytes as it needs, seven bits in each."""
+    parts = bytearray()
+    while value > 0x7F:  # noqa: PLR2004
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*parts, value])
+
+
+def _text(value: str) -> bytes:
+    raw = value.encode()
+    return _number(len(raw)) + raw

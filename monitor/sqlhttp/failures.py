@@ -1,0 +1,86 @@
+"""What goes wrong with a reader's statement, as ClickHouse says it: a code, its name, a status."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from http import HTTPStatus
+
+from monitor.errors import DavylampError
+
+_ENGINE = re.compile(
+    r"Code: (\d+)\. (?:DB::Exception: )?(.*?)(?: \(([A-Z][A-Z0-9_]*)\))?", re.DOTALL
+)
+# Our own question to the engine about a statement, which its messages quote back.
+_ASIDE = re.compile(r": In scope (?:WITH|SELECT) .*unhex\(.*", re.DOTALL)
+MOST_CHARACTERS = 4_000
+
+
+class Code(IntEnum):
+    """The codes of ClickHouse that we give ourselves."""
+
+    BAD_ARGUMENTS = 36
+    NOT_IMPLEMENTED = 48
+    UNKNOWN_TABLE = 60
+    SYNTAX_ERROR = 62
+    UNKNOWN_FORMAT = 73
+    UNKNOWN_DATABASE = 81
+    READONLY = 164
+    TOO_DEEP_AST = 167
+    REQUIRED_PASSWORD = 194
+    TOO_MANY_SIMULTANEOUS_QUERIES = 202
+    QUERY_IS_TOO_LARGE = 222
+    QUERY_WAS_CANCELLED = 394
+    ACCESS_DENIED = 497
+    AUTHENTICATION_FAILED = 516
+
+
+_STATUS = {
+    **dict.fromkeys((194,), HTTPStatus.UNAUTHORIZED),
+    **dict.fromkeys((192, 193, 497, 511, 516), HTTPStatus.FORBIDDEN),
+    **dict.fromkeys(
+        (6, 8, 26, 27, 36, 38, 41, 43, 44, 53, 62, 69, 72, 117, 167, 168, 223, 427, 456, 457),
+        HTTPStatus.BAD_REQUEST,
+    ),
+    **dict.fromkeys((46, 47, 50, 56, 60, 63, 73, 78, 81, 115), HTTPStatus.NOT_FOUND),
+    **dict.fromkeys((222,), HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    **dict.fromkeys((48,), HTTPStatus.NOT_IMPLEMENTED),
+    **dict.fromkeys((159,), HTTPStatus.REQUEST_TIMEOUT),
+    **dict.fromkeys((202, 394), HTTPStatus.SERVICE_UNAVAILABLE),
+}
+
+
+class SqlError(DavylampError):
+    """A statement that was refused or failed; the reader is told code, words and name."""
+
+    def __init__(self, code: int, words: str, name: str = "") -> None:
+        self.code = int(code)
+        self.words = words
+        self.name = name or _name(self.code)
+        super().__init__(f"Code: {self.code}. DB::Exception: {words} ({self.name})")
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that goes with the code."""
+        return int(_STATUS.get(self.code, HTTPStatus.INTERNAL_SERVER_ERROR))
+
+
+class RefusedError(SqlError):
+    """We refused it, before the engine ran anything of it."""
+
+
+def engine_failure(error: BaseException) -> SqlError:
+    """Return what the engine said, without what we asked it about the statement."""
+    said = str(error)
+    found = _ENGINE.fullmatch(said[said.find("Code: ") :].strip()) if "Code: " in said else None
+    if found is None:
+        return SqlError(Code.BAD_ARGUMENTS, _short(said))
+    return SqlError(int(found[1]), _short(_ASIDE.sub("", found[2])), found[3] or "")
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= MOST_CHARACTERS else words[:MOST_CHARACTERS] + "…"
+
+
+def _name(code: int) -> str:
+    return Code(code).name if code in set(Code) else "UNKNOWN_EXCEPTION"
