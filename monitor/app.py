@@ -48,6 +48,8 @@ from monitor.sinks import (
     sealer_of,
 )
 from monitor.store import Store, WriterLimits, open_store
+from monitor.store.migrate import OnStatement, Standing
+from monitor.store.store import located, standing_of
 from monitor.streams import StreamSink
 
 
@@ -206,20 +208,38 @@ def opened_storage(config: Config, resources: ExitStack) -> tuple[Store, MarkerR
     return store, registry
 
 
-def store_of(config: Config) -> Store:
-    """Open the store a configuration names. Raises as ``open_store`` does."""
+def store_of(config: Config, on_statement: OnStatement | None = None) -> Store:
+    """Open the store a configuration names. Raises as ``open_store`` does.
+
+    ``on_statement`` is told how far migrations have come.
+    """
     storage = config.storage
-    password = resolve_secret(storage.password) if storage.password else ""
     spool = storage.spool
     limits = WriterLimits(max_bytes=spool.max_mb * 1_000_000, fsync=spool.fsync)
     return open_store(
         config.storage_path,
         storage.url,
-        password=password,
+        password=_password(config),
         cluster=storage.cluster,
         retention=storage.retention,
         limits=limits,
+        on_statement=on_statement,
     )
+
+
+def standing_of_store(config: Config) -> Standing:
+    """Return what opening the store would change in it; changes nothing, and makes none.
+
+    Raises as ``open_store`` does.
+    """
+    path, storage = config.storage_path, config.storage
+    location = located(path, storage.url, password=_password(config), cluster=storage.cluster)
+    return standing_of(path, location, storage.retention)
+
+
+def _password(config: Config) -> str:
+    password = config.storage.password
+    return resolve_secret(password) if password else ""
 
 
 def _metrics(config: Config, store: Store) -> tuple[CollectorRegistry, PrometheusSink]:

@@ -139,13 +139,13 @@ def applied(client: Client) -> dict[int, tuple[str, str]]:
 
 def _compare(ledger: dict[int, tuple[str, str]], wanted: Sequence[Migration]) -> None:
     known = {migration.version: migration for migration in wanted}
+    if ledger.keys() - known.keys():
+        msg = (
+            f"the store was written by a newer Davylamp (schema {max(ledger)}, this one knows "
+            f"{max(known, default=0)}); install that version or restore a backup"
+        )
+        raise StoreError(msg)
     for version, (name, checksum) in ledger.items():
-        if version not in known:
-            msg = (
-                f"the store was written by a newer Davylamp (schema {max(ledger)}, this one knows "
-                f"{max(known, default=0)}); install that version or restore a backup"
-            )
-            raise StoreError(msg)
         if known[version].checksum != checksum:
             msg = (
                 f"migration {name} was changed after it was applied to this store; "

@@ -59,7 +59,7 @@ class TermChange:
 
     def __str__(self) -> str:
         before = "for good" if self.days_in_force is None else f"{self.days_in_force} days"
-        return f"{self.term.table} keeps its rows {self.term.days} days (until now: {before})"
+        return f"{self.term.table}: rows are kept {self.term.days} days (until now: {before})"
 
 
 def terms(retention: Retention) -> tuple[Term, ...]:

@@ -1,0 +1,46 @@
+"""A migration broken off at any one point, each on a store of its own with rows in it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from monitor.store.migrate import Migration, migrate, shipped
+from tests.unit.store.breaking import broke_off, contents, database, fill
+
+
+@pytest.mark.parametrize("migration", shipped(), ids=lambda each: each.name)
+def test_broken_off_at_any_point_it_comes_to_the_same(tmp_path: Path, migration: Migration) -> None:
+    with database(tmp_path / "before") as client:
+        migrate(client, shipped()[: migration.version - 1])
+        fill(client)
+    with database(copied(tmp_path)) as client:
+        migrate(client)
+        expected = contents(client)
+    point = 0
+    while True:
+        with database(copied(tmp_path)) as client:
+            if not broke_off(client, shipped()[: migration.version], point):
+                break
+        # In life another process goes on.
+        with database(tmp_path / "now") as client:
+            migrate(client)
+            found = contents(client)
+        assert found.keys() == expected.keys()
+        for name, rows in found.items():
+            assert rows == expected[name], (point, name)
+        point += 1
+    # Before and after the ledger, each statement, and its row.
+    is_first = migration.version == 1
+    assert point >= 2 * (len(migration.statements()) + 1 + is_first)
+
+
+def copied(folder: Path) -> Path:
+    """Return a fresh copy of the store as it was before the migration."""
+    now = folder / "now"
+    shutil.rmtree(now, ignore_errors=True)
+    # The engine's own links are relative, and must stay links.
+    shutil.copytree(folder / "before", now, symlinks=True)
+    return now
