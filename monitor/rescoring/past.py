@@ -1,0 +1,98 @@
+"""What the answers of each target are held against when they are judged again.
+
+Today's checks, configuration, golden prompts and calibration; and of the past what was known when
+they were judged first: the markers that were minted by then, and what that run of Davylamp had seen
+of the target.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from monitor.canaries import InstallationKey, MarkerRegistry
+from monitor.canaries.registry import Entry
+from monitor.config import Config
+from monitor.configured import judge_settings
+from monitor.history import JudgeSettings, Memory
+from monitor.live import is_weak, tolerance_in_force
+from monitor.model import (
+    Calibration,
+    CalibrationStatus,
+    Exchange,
+    Measurement,
+    Signal,
+    Status,
+    Trial,
+    Verdict,
+)
+from monitor.prompts import GoldenPrompt
+
+_JUDGE = "JUDGE"
+_NOT_ASKED = "no judge is asked when answers are judged again"
+
+
+class Markers:
+    """A registry that knows the markers minted up to some instant, which only moves on."""
+
+    def __init__(self, key: InstallationKey, entries: Iterable[Entry]) -> None:
+        self.registry = MarkerRegistry(key)
+        self._later = deque(sorted(entries, key=lambda entry: entry.minted_at))
+
+    def until(self, instant: datetime) -> None:
+        """Know what was minted until then."""
+        while self._later and self._later[0].minted_at <= instant:
+            self.registry.restore(self._later.popleft())
+
+
+@dataclass(slots=True, kw_only=True)
+class Past:
+    """What the answers of one target are held against; ``memory`` begins anew with each run."""
+
+    weak_model: bool = False
+    judging: JudgeSettings = field(default_factory=JudgeSettings)
+    calibration: Calibration | None = None
+    memory: Memory = field(default_factory=Memory)
+    _process: str = ""
+
+    def in_process(self, process: str) -> Past:
+        """Forget what another run of Davylamp saw: it was not known in this one."""
+        if process != self._process:
+            self.memory, self._process = Memory(), process
+        return self
+
+
+def past_of(config: Config, name: str, calibrated: CalibrationStatus) -> Past:
+    """Return what a target's answers are held against today, as far as it is configured."""
+    target = config.target(name)
+    if target is None:
+        return Past()
+    tolerance, source = tolerance_in_force(calibrated, config.for_target(target).tolerance)
+    return Past(
+        weak_model=is_weak(calibrated, tolerance, source),
+        judging=judge_settings(config, target),
+        calibration=calibrated.valid,
+    )
+
+
+class EarlierOpinion:
+    """Says of an answer what a judge said of it when it was judged first: none is asked again."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._said = {s.exchange: s for s in verdict.signals if s.code == _JUDGE}
+
+    async def opinion(self, trial: Trial, exchange: Exchange, golden: GoldenPrompt) -> Measurement:
+        """Return what was said then."""
+        return _measured(self._said.get(exchange.index))
+
+
+def _measured(said: Signal | None) -> Measurement:
+    if said is None:
+        return Measurement(skipped={_JUDGE: _NOT_ASKED})
+    if said.status is Status.ERROR:
+        return Measurement(broken={_JUDGE: said.explanation})
+    if said.status is Status.SKIP:
+        return Measurement(skipped={_JUDGE: said.explanation})
+    return Measurement(judged_right=said.status is Status.PASS)
