@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from monitor.app import store_of
 from monitor.calibrating import stored_calibrations, uncalibrated
 from monitor.clock import Clock
-from monitor.config import Config, Target, resolve_secret
+from monitor.config import Config, Target
 from monitor.daemon.client import calibration_of_daemon
 from monitor.errors import StoreBusyError
 from monitor.model import PromptBaseline
 from monitor.reports.calibrated import calibrated_lines
 from monitor.reports.calibration import CalibrationReport
-from monitor.store import open_store, owner_of
+from monitor.store import owner_of
 from monitor.store.store import KEY_FILE
 
 
@@ -64,7 +65,5 @@ def calibrations_of(
         return {each.name: calibration_of_daemon(config, owner, each.name) for each in targets}
     if not (config.storage_path / KEY_FILE).exists():
         return {each.name: uncalibrated(config, each, now=clock.now()) for each in targets}
-    storage = config.storage
-    password = resolve_secret(storage.password) if storage.password else ""
-    with open_store(config.storage_path, storage.url, password=password) as store:
+    with store_of(config) as store:
         return stored_calibrations(config, store, targets, now=clock.now())

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from monitor.app import store_of
 from monitor.clock import Clock
-from monitor.config import Config, resolve_secret
+from monitor.config import Config
 from monitor.errors import UsageError
 from monitor.findings import Findings, findings_in
 from monitor.reports.findings import finding_lines, findings_lines, resolved_line
 from monitor.reports.trial import trial_lines
-from monitor.store import Store, open_store
+from monitor.store import Store
 
 
 class Desk(Protocol):
@@ -64,8 +65,6 @@ class StoreDesk:
 @contextmanager
 def own_desk(config: Config, clock: Clock) -> Iterator[Desk]:
     """Open the store of an installation whose daemon does not run."""
-    storage = config.storage
-    password = resolve_secret(storage.password) if storage.password else ""
-    with open_store(config.storage_path, storage.url, password=password) as store:
+    with store_of(config) as store:
         findings = findings_in(store, clock.now())
         yield StoreDesk(store, findings, clock)

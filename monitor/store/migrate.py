@@ -156,18 +156,22 @@ def _compare(ledger: dict[int, tuple[str, str]], wanted: Sequence[Migration]) ->
 
 def bring_up(
     client: Client,
-    retention: Retention,
+    retention: Retention | None,
     cluster: str | None = None,
     on_statement: OnStatement | None = None,
 ) -> Standing:
     """Apply what is missing, put the configured terms in force, and return what was done.
 
+    Without ``retention`` a new store gets the defaults, and one that was there keeps its terms.
     Raises ``StoreError`` as ``migrate`` does, and for a database that does not fit ``cluster``.
     """
     check_cluster(client, cluster)
     is_new = not applied(client)
     migrations = migrate(client, on_statement=on_statement)
-    return Standing(migrations=migrations, terms=apply_terms(client, retention), is_new=is_new)
+    if retention is None and is_new:
+        retention = Retention()
+    terms = () if retention is None else apply_terms(client, retention)
+    return Standing(migrations=migrations, terms=terms, is_new=is_new)
 
 
 def standing(location: Location, retention: Retention) -> Standing:

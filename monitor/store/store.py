@@ -83,7 +83,7 @@ def open_store(
 
     ``path`` is the data directory: it holds the installation key, our lock, the spool and, without
     a ``url``, the embedded database. What an earlier process left in the spool is written first.
-    Rows are kept as long as ``retention`` says, by its defaults if it is left out.
+    Rows are kept as long as ``retention`` says; left out, as long as until now.
     ``on_statement`` is told how far migrations have come.
     Raises ``StoreBusyError`` naming the process that has the directory, else ``StoreError``.
     """
@@ -104,7 +104,7 @@ def open_store(
             strike_out_lost_blocks(location.path)
         client = connect(location)
         resources.callback(client.close)
-        brought = bring_up(client, retention or Retention(), cluster, on_statement)
+        brought = bring_up(client, retention, cluster, on_statement)
         reader = Reader(connect(location, read_only=True))
         resources.callback(reader.close)
         writer = Writer(client, spool, limits, clock)
