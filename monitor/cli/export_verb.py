@@ -16,7 +16,7 @@ from rich.filesize import decimal
 from monitor.cli.instants import parse_instant
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, has_folder
 from monitor.cli.reading import open_reading
-from monitor.cli.transfer import show_transfer
+from monitor.cli.transfer import show_rows
 from monitor.clock import SystemClock
 from monitor.configured import read_config
 from monitor.errors import StoreError, UsageError
@@ -70,7 +70,7 @@ def _exported(config: Path, wanted: Wanted, out: str) -> Exported:
     folder = Path(tempfile.gettempdir()) if out == "-" else Path(out).resolve().parent
     with (
         open_reading(read_config(str(config))) as reading,
-        show_transfer(sys.stderr) as told,
+        show_rows(sys.stderr) as told,
         _stdout() if out == "-" else file_at(Path(out)) as file,
     ):
         return export(

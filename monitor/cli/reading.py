@@ -15,7 +15,7 @@ from monitor.store import owner_of
 from monitor.store.client import Client, Location, connect
 
 # A server keeps the whole of an answer until its end, so that it can say that it failed.
-_MOST_ROWS_OF_A_SERVER = 1_000_000
+MOST_ROWS_OF_A_SERVER = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,6 @@ def open_reading(config: Config) -> Iterator[Reading]:
         embedded = store.location.url is None
         yield Reading(
             client=client,
-            most_rows=None if embedded else _MOST_ROWS_OF_A_SERVER,
+            most_rows=None if embedded else MOST_ROWS_OF_A_SERVER,
             engine_at=store.location if embedded else None,
         )

@@ -43,7 +43,7 @@ _OWNER_ONLY, _FOLDER_OF_OWNER = 0o600, 0o700
 _LEVEL = 1
 _ATTEMPTS = 3
 
-# A table, its rows so far, its rows in all, bytes of its file so far.
+# The table at work, rows so far and rows in all of all tables, bytes so far.
 OnRows = Callable[[str, int, int, int], None]
 
 
@@ -82,14 +82,15 @@ def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> 
     """
     with ExitStack() as undo, _said_of(folder):
         _make(folder, undo)
-        tables, left_out = [], []
         shapes = tables_of(client)
-        for name, shape in shapes.items():
-            if name == BODIES and not choices.with_bodies:
-                left_out.append(name)
-                continue
-            undo.callback(_remove, folder / TableEntry.file_of(name))
-            tables.append(_table(client, shape, folder, choices.most_rows, on_rows))
+        left_out = () if choices.with_bodies or BODIES not in shapes else (BODIES,)
+        chosen = [shape for name, shape in shapes.items() if name not in left_out]
+        expected = sum(w.rows for shape in chosen for w in windows(client, shape, Where()))
+        tally = _Tally(on_rows, expected)
+        tables = []
+        for shape in chosen:
+            undo.callback(_remove, folder / TableEntry.file_of(shape.name))
+            tables.append(_table(client, shape, folder, choices.most_rows, tally))
         if choices.key_file is not None:
             undo.callback(_remove, folder / KEY_COPY)
             with _new_file(folder / KEY_COPY) as copy, choices.key_file.open("rb") as key:
@@ -105,7 +106,7 @@ def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> 
                 for version, (name, checksum) in sorted(ledger.items())
             ),
             tables=tuple(tables),
-            left_out=tuple(left_out),
+            left_out=left_out,
             audit=_audit_head(client) if "audit_log" in shapes else None,
             with_key=choices.key_file is not None,
             seal="",
@@ -146,7 +147,7 @@ def _make(folder: Path, undo: ExitStack) -> None:
 
 
 def _table(
-    client: Client, shape: TableShape, folder: Path, most_rows: int | None, on_rows: OnRows
+    client: Client, shape: TableShape, folder: Path, most_rows: int | None, tally: _Tally
 ) -> TableEntry:
     """Write a table that stays as it is while it is read, trying again if it did not."""
     columns = tuple(column.name for column in shape.columns)
@@ -154,8 +155,9 @@ def _table(
         parts = windows(client, shape, Where(), most_rows)
         with _new_file(folder / TableEntry.file_of(shape.name)) as file:
             packed = _Hashed(file)
-            before, after = _packed(client, shape, columns, parts, packed, on_rows)
+            before, after = _packed(client, shape, columns, parts, packed, tally)
         if before == after:
+            tally.count(before.rows, packed.size)
             return TableEntry(
                 name=shape.name,
                 rows=before.rows,
@@ -174,11 +176,10 @@ def _packed(
     columns: tuple[str, ...],
     parts: list[Window],
     packed: _Hashed,
-    on_rows: OnRows,
+    tally: _Tally,
 ) -> tuple[Content, Content]:
     """Write the rows; return what they came to before they were read, and after."""
     before, after = Content(), Content()
-    expected = sum(part.rows for part in parts)
     expressions = ", ".join(f"r.{name} AS {name}" for name in columns)
     with gzip.GzipFile(
         filename="", mode="wb", compresslevel=_LEVEL, fileobj=packed, mtime=0
@@ -187,10 +188,28 @@ def _packed(
             before += _content(client, shape, columns, part)
             for piece in read(client, shape, expressions, part, FORMAT):
                 out.write(piece)
-                on_rows(shape.name, before.rows - part.rows, expected, packed.size)
+                tally.show(shape.name, after.rows, packed.size)
             after += _content(client, shape, columns, part)
-            on_rows(shape.name, before.rows, expected, packed.size)
+            tally.show(shape.name, after.rows, packed.size)
     return before, after
+
+
+class _Tally:
+    """How far a backup has come over all its tables."""
+
+    def __init__(self, on_rows: OnRows, expected: int) -> None:
+        self._on_rows = on_rows
+        self._expected = expected
+        self._rows = self._bytes = 0
+
+    def show(self, table: str, rows: int, size: int) -> None:
+        """Tell how much there is of the table at work."""
+        self._on_rows(table, self._rows + rows, self._expected, self._bytes + size)
+
+    def count(self, rows: int, size: int) -> None:
+        """Count a table that is done."""
+        self._rows += rows
+        self._bytes += size
 
 
 class _Hashed:

@@ -23,7 +23,7 @@ from monitor.store.unfinished import is_unfinished, put_up_sign
 _VIEW = re.compile(r"\s*CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+)")
 _OF_A_NEW_STORE = ("begin", "migrate", "retention")
 
-# A table, its rows so far, its rows in all, bytes of its file.
+# A table that is begun, rows so far, rows in all, bytes of files so far.
 OnRows = Callable[[str, int, int, int], None]
 
 
@@ -90,9 +90,12 @@ def load(client: Client, folder: Path, manifest: Manifest, on_rows: OnRows) -> N
     for name in _with_term(client):
         client.command(f"ALTER TABLE {name} REMOVE TTL")
     client.command(f"TRUNCATE TABLE IF EXISTS {LEDGER}")
+    rows = size = 0
     for table in manifest.tables:
+        on_rows(table.name, rows, manifest.rows, size)
         _fill(client, _shape(shapes, table), folder, table)
-        on_rows(table.name, table.rows, table.rows, table.bytes)
+        rows, size = rows + table.rows, size + table.bytes
+    on_rows("all tables", rows, manifest.rows, size)
     for view in views:
         client.command(_statements_of_views(at)[view])
     if _views_of(client) != views:

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -27,7 +28,7 @@ _HEX = r"^[0-9a-f]{64}$"
 
 Name = Annotated[str, Field(pattern=_NAME)]
 Count = Annotated[int, Field(strict=True, ge=0)]
-# What is looked at, bytes so far, bytes in all.
+# The file that is looked at, bytes so far and bytes in all of all files.
 OnBytes = Callable[[str, int, int], None]
 
 
@@ -193,7 +194,10 @@ def read_manifest(folder: Path) -> Manifest:
 
 def flaws_of(folder: Path, manifest: Manifest, on_bytes: OnBytes) -> list[str]:
     """Read every file of a backup, and return what is not as its manifest says."""
-    flaws = [_flaw(folder, table, manifest, on_bytes) for table in manifest.tables]
+    flaws, done = [], 0
+    for table in manifest.tables:
+        flaws.append(_flaw(folder, table, partial(_told, on_bytes, table, done, manifest.bytes)))
+        done += table.bytes
     if manifest.with_key and not (folder / KEY_COPY).is_file():
         flaws.append(f"{KEY_COPY} is missing")
     there = {entry.name for entry in folder.iterdir()}
@@ -202,14 +206,18 @@ def flaws_of(folder: Path, manifest: Manifest, on_bytes: OnBytes) -> list[str]:
     return [flaw for flaw in flaws if flaw]
 
 
-def _flaw(folder: Path, table: TableEntry, manifest: Manifest, on_bytes: OnBytes) -> str:
+def _told(on_bytes: OnBytes, table: TableEntry, done: int, expected: int, size: int) -> None:
+    on_bytes(table.file, min(done + size, expected), expected)
+
+
+def _flaw(folder: Path, table: TableEntry, on_size: Callable[[int], None]) -> str:
     digest, size = hashlib.sha256(), 0
     try:
         with (folder / table.file).open("rb") as file:
             while piece := file.read(_PIECE_BYTES):
                 digest.update(piece)
                 size += len(piece)
-                on_bytes(table.name, size, table.bytes)
+                on_size(size)
     except FileNotFoundError:
         return f"{table.file} is missing"
     except OSError as error:

@@ -93,7 +93,7 @@ def restore(
             closing(connect(place.location)) as client,
             closing(Reader(connect(place.location, read_only=True))) as reader,
         ):
-            refuse_filled(client, place.location)
+            refuse_filled(client, place.location.url or place.path)
             if chosen.secret is not None:
                 with file_at(place.path / KEY_FILE) as file:
                     file.write(chosen.secret)

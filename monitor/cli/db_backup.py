@@ -1,0 +1,143 @@
+"""``davylamp db backup``: every table into one folder, and whether a backup is whole."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.filesize import decimal
+
+from monitor.app import store_of
+from monitor.canaries import InstallationKey
+from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, has_folder
+from monitor.cli.reading import MOST_ROWS_OF_A_SERVER
+from monitor.cli.transfer import show_bytes, show_rows
+from monitor.clock import SystemClock
+from monitor.config import Config
+from monitor.configured import read_config
+from monitor.errors import StoreBusyError, UsageError
+from monitor.store import Action, owner_of
+from monitor.store.backup import Choices, OnRows, back_up
+from monitor.store.client import connect
+from monitor.store.manifest import KEY_COPY, Manifest, flaws_of, read_manifest
+from monitor.store.store import KEY_FILE
+
+BROKEN_EXIT = 1
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command("backup")
+def backup(
+    out: Annotated[
+        str | None,
+        typer.Option(callback=has_folder, help="The folder to write: a new or an empty one."),
+    ] = None,
+    verify: Annotated[
+        Path | None, typer.Option(help="Write nothing; read this backup and say if it is whole.")
+    ] = None,
+    without_bodies: Annotated[
+        bool, typer.Option("--without-bodies", help="Leave sealed prompts and answers out.")
+    ] = False,
+    with_key: Annotated[
+        bool, typer.Option("--with-key", help="Put the installation key in; then guard it so.")
+    ] = False,
+    config: ConfigOption = DEFAULT_CONFIG,
+) -> None:
+    """Write every table, with a manifest, into a folder; or verify one that was written.
+
+    Exit 0 written or whole, 1 with --verify something is changed or missing, 2 it cannot be
+    written or is no backup.
+    """
+    if (out is None) == (verify is None):
+        msg = "give either --out, to take a backup, or --verify, to look at one"
+        raise UsageError(msg)
+    if verify is not None:
+        _verify(verify)
+        return
+    settings = read_config(str(config))
+    with show_rows(sys.stderr) as told:
+        manifest = _taken(settings, Path(out or ""), told, bodies=not without_bodies, key=with_key)
+    typer.echo("\n".join(_lines(manifest, Path(out or ""), settings.storage_path / KEY_FILE)))
+
+
+def _taken(config: Config, folder: Path, on_rows: OnRows, *, bodies: bool, key: bool) -> Manifest:
+    owner = owner_of(config.storage_path)
+    if owner is not None:
+        msg = f"{config.storage_path}: process {owner.pid} owns this store; stop it first"
+        raise StoreBusyError(msg)
+    clock = SystemClock()
+    with store_of(config) as store, closing(connect(store.location, read_only=True)) as client:
+        store.flush()
+        choices = Choices(
+            key=store.key,
+            made_at=clock.now(),
+            with_bodies=bodies,
+            key_file=config.storage_path / KEY_FILE if key else None,
+            most_rows=MOST_ROWS_OF_A_SERVER if store.location.url else None,
+        )
+        manifest = back_up(client, folder, choices, on_rows)
+        store.audit.append(
+            Action.BACKUP,
+            "store",
+            actor=getpass.getuser(),
+            at=clock.now(),
+            details={
+                "rows": manifest.rows,
+                "seal": manifest.seal,
+                "with_key": manifest.with_key,
+                "left_out": manifest.left_out,
+            },
+        )
+    return manifest
+
+
+def _lines(manifest: Manifest, folder: Path, key_file: Path) -> Iterator[str]:
+    yield _summary(manifest, folder)
+    if manifest.with_key:
+        yield (
+            "the installation key is in it: whoever can read the folder can read live markers and "
+            "sign calibrations; guard it like a key"
+        )
+    else:
+        yield (
+            f"the installation key is not in it: keep a copy of {key_file} elsewhere. Without it "
+            "a restored store cannot read live markers or calibrations, and hashes of its evidence "
+            "are equal to none of later times"
+        )
+
+
+def _summary(manifest: Manifest, folder: Path) -> str:
+    head = manifest.audit
+    chain = f"audit chain at link {head.seq}, {head.hash}" if head else "no audit chain"
+    left = f"; without {', '.join(manifest.left_out)}" if manifest.left_out else ""
+    return (
+        f"{folder}: {len(manifest.tables)} tables, {manifest.rows:,} rows, "
+        f"{decimal(manifest.bytes)}, of {manifest.made_at:%Y-%m-%d %H:%M:%S} UTC{left}; {chain}"
+    )
+
+
+def _verify(folder: Path) -> None:
+    manifest = read_manifest(folder)
+    with show_bytes(sys.stderr) as told:
+        flaws = flaws_of(folder, manifest, told)
+    if manifest.with_key and not flaws:
+        flaws = _flaws_under_its_key(folder, manifest)
+    for flaw in flaws:
+        typer.echo(f"{folder}: {flaw}")
+    if flaws:
+        raise typer.Exit(BROKEN_EXIT)
+    typer.echo(_summary(manifest, folder))
+    typer.echo("every file is as the manifest says")
+
+
+def _flaws_under_its_key(folder: Path, manifest: Manifest) -> list[str]:
+    key = InstallationKey.load_or_create(folder / KEY_COPY)
+    if key.fingerprint != manifest.installation:
+        return [f"{KEY_COPY} is not the key it was taken under"]
+    return [] if manifest.is_sealed_by(key) else ["the manifest was changed: its seal is broken"]
