@@ -22,6 +22,7 @@ from monitor.errors import StoreError
 from monitor.sqlhttp.failures import Code, RefusedError, SqlError, engine_failure
 from monitor.sqlhttp.formats import DEFAULT
 from monitor.sqlhttp.names import DATABASE, Tables
+from monitor.sqlhttp.native import header
 from monitor.sqlhttp.statement import MOST_BYTES, Parsed, Statement, read_statement
 
 ANSWERS = "sql-answers"
@@ -74,7 +75,7 @@ class SqlEngine:
     def __init__(self, data: Path, folder: Path, limits: Limits) -> None:
         self._data = data
         self._answers = folder / ANSWERS
-        self._limits = limits
+        self.limits = limits
         self._idle: SimpleQueue[Any] = SimpleQueue()
         self._connections: list[Any] = []
         self._control: Any = None
@@ -94,7 +95,7 @@ class SqlEngine:
             shutil.rmtree(self._answers, ignore_errors=True)
             self._answers.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
             self._control = connect(path)
-            for _ in range(self._limits.readers):
+            for _ in range(self.limits.readers):
                 connection = connect(path)
                 self._connections.append(connection)
                 connection.query(f"SET {self._settings()}")
@@ -183,13 +184,9 @@ class SqlEngine:
             sql = f"DESCRIBE TABLE ({sql})"
         found = engine.ask(sql, parameters, "JSONCompact").bytes() or b"{}"
         said = json.loads(found.decode("utf-8", "replace"))
-        columns = said.get("data") if statement.is_select else None
-        if columns is None:
-            columns = [[each["name"], each["type"]] for each in said.get("meta", ())]
-        parts = [_number(len(columns)), _number(0)]
-        for name, kind, *_ in columns:
-            parts += [_text(name), _text(kind)]
-        return b"".join(parts)
+        if statement.is_select:
+            return header([(name, kind) for name, kind, *_ in said["data"]])
+        return header([(each["name"], each["type"]) for each in said["meta"]])
 
     def _look_at_tables(self) -> None:
         sql = "SELECT name FROM system.tables WHERE database = "
@@ -204,7 +201,7 @@ class SqlEngine:
         return str(found.decode()).splitlines()
 
     def _settings(self) -> str:
-        limits = self._limits
+        limits = self.limits
         return ", ".join(
             f"{name} = {value}"
             for name, value in {
@@ -271,17 +268,3 @@ class _Connection:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def _number(value: int) -> bytes:
-    """Return a number in as many bytes as it needs, seven bits in each."""
-    parts = bytearray()
-    while value > 0x7F:  # noqa: PLR2004
-        parts.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*parts, value])
-
-
-def _text(value: str) -> bytes:
-    raw = value.encode()
-    return _number(len(raw)) + raw

@@ -1,0 +1,163 @@
+"""Serving readers beside whatever else the process does: in a thread and a loop of their own.
+
+Their answers must not hold up the loop that sends probes and measures how long answers take.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+
+from monitor.clock import Clock
+from monitor.config import Config
+from monitor.config.storage import Sql
+from monitor.errors import StoreError, UsageError
+from monitor.serving import QuietServer, listening, own_names, url_of
+from monitor.sqlhttp.access import reader_token
+from monitor.sqlhttp.app import OnResult, SqlPages, SqlResult
+from monitor.sqlhttp.engine import Limits, SqlEngine
+
+log = logging.getLogger(__name__)
+
+_HIGHEST_PORT = 65_535
+_MOST_READERS = 4
+_MOST_HEAD_BYTES = 1024 * 1024
+_STOP_SECONDS = 3
+_KEYS = "storage.sql.host or storage.sql.port, or set storage.sql.enabled: false"
+
+
+class SqlServer:
+    """A server of readers while it runs; ``start`` it, then ``stop`` it."""
+
+    def __init__(
+        self,
+        *,
+        engine: SqlEngine,
+        app: Starlette,
+        executor: ThreadPoolExecutor,
+        listener: socket.socket,
+        url: str,
+    ) -> None:
+        self.url = url
+        self._engine = engine
+        self._executor = executor
+        self._listener = listener
+        self._ready = threading.Event()
+        self._server = _ReadyServer(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                http="h11",
+                ws="none",
+                server_header=False,
+                h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
+                timeout_graceful_shutdown=_STOP_SECONDS,
+            ),
+            self._ready,
+        )
+        self._thread = threading.Thread(target=self._serve, name="sql-http", daemon=True)
+
+    def start(self) -> None:
+        """Return once it serves. Raises ``StoreError`` if it does not come to that."""
+        self._thread.start()
+        self._ready.wait()
+        if not self._server.started:
+            self.stop()
+            msg = "readers cannot be served: the server did not start, see the log"
+            raise StoreError(msg)
+
+    def stop(self) -> None:
+        """End what runs, break off what is being sent, and let go of the store."""
+        self._server.should_exit = True
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._engine.close()
+        self._executor.shutdown()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._listener.close()
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._server.serve(sockets=[self._listener]))
+        finally:
+            self._ready.set()
+
+
+class _ReadyServer(QuietServer):
+    def __init__(self, config: uvicorn.Config, ready: threading.Event) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Tell whoever waits that it serves."""
+        await super().startup(sockets=sockets)
+        self._ready.set()
+
+
+def sql_port(config: Config) -> int:
+    """Return where readers are served: as configured, else one above the daemon's own port."""
+    port = config.storage.sql.port or config.listen.port + 1
+    if port > _HIGHEST_PORT:
+        msg = f"there is no port above listen.port {config.listen.port}: set storage.sql.port"
+        raise UsageError(msg)
+    return port
+
+
+def sql_server(
+    config: Config,
+    data: Path,
+    clock: Clock,
+    *,
+    port: int | None = None,
+    on_result: OnResult | None = None,
+) -> SqlServer:
+    """Open a server over the embedded data of a store that this process owns.
+
+    Raises ``UsageError`` if the port is taken, ``ConfigError`` for a password that cannot be
+    read, ``StoreError`` if the engine refuses.
+    """
+    sql = config.storage.sql
+    port = port or sql_port(config)
+    token = reader_token(config)
+    listener = listening(sql.host, port, _KEYS)
+    limits = _limits(sql)
+    engine = SqlEngine(data, config.storage_path, limits)
+    try:
+        engine.open()
+    except StoreError:
+        listener.close()
+        raise
+    executor = ThreadPoolExecutor(limits.readers, thread_name_prefix="sql-reader")
+    pages = SqlPages(engine, token, clock, executor, on_result or _unheard)
+    return SqlServer(
+        engine=engine,
+        app=pages.application(own_names(sql.host, config.listen.hosts)),
+        executor=executor,
+        listener=listener,
+        url=url_of(sql.host, port),
+    )
+
+
+def _limits(sql: Sql) -> Limits:
+    cores = os.cpu_count() or 1
+    return Limits(
+        max_seconds=sql.max_seconds,
+        max_memory_bytes=sql.max_memory_mb * 1024 * 1024,
+        max_rows=sql.max_rows,
+        readers=min(_MOST_READERS, max(2, cores)),
+        threads=min(_MOST_READERS, cores),
+    )
+
+
+def _unheard(result: SqlResult) -> None:
+    """Nobody counts."""
