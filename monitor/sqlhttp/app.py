@@ -8,7 +8,6 @@ import logging
 import zlib
 from collections.abc import Callable, Collection
 from concurrent.futures import Executor
-from enum import StrEnum
 from typing import IO
 
 from starlette.applications import Starlette
@@ -19,6 +18,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from monitor.clock import Clock, new_id
+from monitor.conventions import SqlResult
 from monitor.serving import KnownHost
 from monitor.sqlhttp.access import USER, check_reader
 from monitor.sqlhttp.asked import Asked, read_asked, url_parameters
@@ -37,14 +37,6 @@ SEND_SECONDS = 600.0
 _CHUNK_BYTES = 262_144
 _GZIP = 16 + zlib.MAX_WBITS
 _OK = "Ok.\n"
-
-
-class SqlResult(StrEnum):
-    """What became of a statement."""
-
-    OK = "ok"
-    REFUSED = "refused"
-    FAILED = "failed"
 
 
 OnResult = Callable[[SqlResult], None]

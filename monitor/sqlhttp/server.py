@@ -19,10 +19,11 @@ from starlette.applications import Starlette
 from monitor.clock import Clock
 from monitor.config import Config
 from monitor.config.storage import Sql
+from monitor.conventions import SqlResult
 from monitor.errors import StoreError, UsageError
 from monitor.serving import QuietServer, listening, own_names, url_of
 from monitor.sqlhttp.access import reader_token
-from monitor.sqlhttp.app import OnResult, SqlPages, SqlResult
+from monitor.sqlhttp.app import OnResult, SqlPages
 from monitor.sqlhttp.engine import Limits, SqlEngine
 
 log = logging.getLogger(__name__)
