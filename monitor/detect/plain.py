@@ -34,8 +34,8 @@ def number(value: object, *, low: float, high: float) -> float:
     return float(value)
 
 
-def count(value: object, *, low: int = 0) -> int:
-    """Return a whole number of at least ``low``. Raises ``ValueError`` for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value < 2**63:
-        raise ValueError(f"not the state of a detector: it needs a count of at least {low}")
+def count(value: object, *, low: int = 0, high: int = 2**63 - 1) -> int:
+    """Return a whole number in [low, high]. Raises ``ValueError`` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"not the state of a detector: it needs a count in [{low}, {high}]")
     return value
