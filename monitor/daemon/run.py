@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+from collections.abc import AsyncIterator
 from random import SystemRandom
 
 import uvicorn
@@ -17,6 +18,7 @@ from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.daemon.watch import Watch
 from monitor.serving import QuietServer, listening, url_of
+from monitor.sqlhttp import sql_server
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +33,28 @@ async def run_daemon(config: Config, clock: Clock) -> None:
     watch = Watch(clock)
     installation = open_installation(config, clock, log_verdicts=True, sinks=[watch])
     try:
-        await _serve(installation, watch, token)
+        async with _readers_served(installation):
+            await _serve(installation, watch, token)
     finally:
         await installation.aclose()
         log.info("stopped; everything acknowledged is in the store")
+
+
+@contextlib.asynccontextmanager
+async def _readers_served(installation: Installation) -> AsyncIterator[None]:
+    """Serve the embedded store's readers meanwhile; a server of your own serves its own."""
+    config, data = installation.config, installation.store.location.path
+    if data is None or not config.storage.sql.enabled:
+        yield
+        return
+    counted = installation.counters.count_statement
+    readers = sql_server(config, data, installation.clock, on_result=counted)
+    await asyncio.to_thread(readers.start)
+    log.info("serving readers' SQL at %s", readers.url)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(readers.stop)
 
 
 async def _serve(installation: Installation, watch: Watch, token: str) -> None:

@@ -17,6 +17,7 @@ from monitor.conventions import (
     Metric,
     NotProbed,
     SkipReason,
+    SqlResult,
     code_label,
 )
 from monitor.model import CalibrationState, Exchange, Lane, Outcome, Status, Trial, Verdict
@@ -68,6 +69,8 @@ class PrometheusSink:
         self._bodies = _counter(names.BODIES, registry)
         for state in BodyState:
             self._bodies.labels(env, state.value)
+        self._statements = Table(names.SQL_QUERIES, registry, [(each.value,) for each in SqlResult])
+        self._statements.initialise((env,))
         self._config_hash = _gauge(names.CONFIG_HASH_INFO, registry)
         _gauge(names.BUILD_INFO, registry).labels(env, monitor.__version__).set(1)
 
@@ -200,6 +203,10 @@ class PrometheusSink:
     def count_bodies(self, state: BodyState, number: int) -> None:
         """Count exchanges whose texts were to be kept."""
         self._bodies.labels(self._env, state.value).inc(number)
+
+    def count_statement(self, result: SqlResult) -> None:
+        """Count a statement that a reader of the embedded store sent."""
+        self._statements.add((self._env,), (result.value,))
 
     def add_cost(self, target: str, usd: float) -> None:
         """Count dollars charged to the budget."""

@@ -201,7 +201,7 @@ def install(folder: Path, endpoint: Endpoint, **target: Any) -> Installation:
     settings = {
         "version": 1,
         "environment": "testing",
-        "storage": {"path": str(folder / "store")},
+        "storage": {"path": str(folder / "store"), "sql": {"enabled": False}},  # no second port
         "targets": [entry | target],
     }
     return Installation(folder=folder, settings=settings).write()
@@ -216,7 +216,7 @@ def install_all(folder: Path, endpoints: Mapping[str, Endpoint], **targets: Any)
         entries += single.settings["targets"]
     every = Installation(folder=folder, settings=single.settings)
     every.settings["targets"] = entries
-    every.settings["storage"] = {"path": str(every.store)}
+    every.settings["storage"]["path"] = str(every.store)
     return every.write()
 
 
