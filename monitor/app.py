@@ -41,6 +41,7 @@ from monitor.sinks import (
     BodySink,
     ClickHouseSink,
     HealthCollector,
+    HoldingSink,
     LogSink,
     PrometheusSink,
     Sink,
@@ -82,10 +83,14 @@ class Installation:
     resources: ExitStack
 
     def forget_expired(self) -> None:
-        """Erase the text of expired markers, but what open findings hold back; hashes stay."""
+        """Erase the text of expired markers, but what findings hold back; hashes stay.
+
+        Evidence that is still to be held, or let go, is.
+        """
         now = self.clock.now()
         self.store.markers.expire(now)
         self.registry.expire(now)
+        self.store.holds.settle_soon()
 
     async def aclose(self) -> None:
         """Close engines, sinks and store; what was acknowledged is written first."""
@@ -114,6 +119,7 @@ def open_installation(
     with ExitStack() as resources:
         store, registry = _storage(config, opened, resources)
         findings = findings_in(store, clock.now())
+        store.holds.settle_soon()
         budget = _budget(config, store, clock)
         metrics, counters = _metrics(config, store)
         scorer = resources.enter_context(closing(scorer_of(config)))
@@ -165,7 +171,8 @@ def _told(
 ) -> list[Sink]:
     kept = ClickHouseSink(store.writer, store.hasher)
     bodies = _body_sink(config, store, counters)
-    told: list[Sink] = [kept, counters, StreamSink(counters), *bodies, *others]
+    own: list[Sink] = [kept, counters, StreamSink(counters), *bodies]
+    told = [*own, HoldingSink(store.holds), *others]
     for sink in told:
         resources.callback(sink.close)
     return told

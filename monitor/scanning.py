@@ -34,7 +34,7 @@ from monitor.model import (
     Verdict,
 )
 from monitor.scoring import Scorer
-from monitor.sinks import ClickHouseSink
+from monitor.sinks import ClickHouseSink, HoldingSink
 from monitor.sinks.base import Sink
 from monitor.store import Store
 from monitor.verdicts import decide
@@ -177,7 +177,7 @@ def scanner_over(
         clock=clock,
         registry=registry,
         findings=findings,
-        sinks=[ClickHouseSink(store.writer, store.hasher)],
+        sinks=[ClickHouseSink(store.writer, store.hasher), HoldingSink(store.holds)],
         scorer=scorer,
     )
 

@@ -67,4 +67,5 @@ def own_desk(config: Config, clock: Clock) -> Iterator[Desk]:
     """Open the store of an installation whose daemon does not run."""
     with store_of(config) as store:
         findings = findings_in(store, clock.now())
+        store.holds.settle_soon()
         yield StoreDesk(store, findings, clock)

@@ -54,6 +54,7 @@ class StoredFindings:
             },
             rows=_rows(finding),
         )
+        self._store.holds.settle_soon()
 
 
 def findings_in(store: Store, now: datetime) -> Findings:

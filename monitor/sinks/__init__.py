@@ -4,6 +4,7 @@ from monitor.sinks.base import Sink
 from monitor.sinks.bodies import BodySink, sealer_of
 from monitor.sinks.clickhouse import ClickHouseSink
 from monitor.sinks.health import Blindness, HealthCollector
+from monitor.sinks.holding import HoldingSink
 from monitor.sinks.log import LogSink
 from monitor.sinks.prometheus import PrometheusSink, Stream
 
@@ -12,6 +13,7 @@ __all__ = [
     "BodySink",
     "ClickHouseSink",
     "HealthCollector",
+    "HoldingSink",
     "LogSink",
     "PrometheusSink",
     "Sink",

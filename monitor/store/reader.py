@@ -5,7 +5,7 @@ It sees what has been written; call ``Writer.flush`` first to see all that was a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, TypeVar, cast
@@ -17,6 +17,7 @@ from monitor.store.rows import (
     TABLES,
     AnyRow,
     AuditRow,
+    BodyRow,
     BudgetRow,
     CalibrationRow,
     ExchangeRow,
@@ -138,6 +139,64 @@ class Reader:
             "ORDER BY marker"
         )
         return tuple(str(row[0]) for row in self._client.query(sql))
+
+    def evidence_of(self, findings: Sequence[str]) -> dict[str, str]:
+        """Return the trials that are evidence of these findings, each with one of them.
+
+        Those whose verdicts belong to it, those it names, those sent to confirm it, and those whose
+        markers its verdicts found.
+        """
+        if not findings:
+            return {}
+        asked = {"findings": list(findings)}
+        judged = self._pairs(
+            f"SELECT DISTINCT trial, finding FROM {TABLES[VerdictRow]} "  # noqa: S608
+            "WHERE finding IN {findings:Array(String)}",
+            asked,
+        )
+        named = self._pairs(
+            f"SELECT arrayJoin(trials), id FROM {TABLES[FindingRow]} FINAL "  # noqa: S608
+            "WHERE id IN {findings:Array(String)}",
+            asked,
+        )
+        confirming = self._pairs(
+            f"SELECT id, confirms FROM {TABLES[TrialRow]} "  # noqa: S608
+            "WHERE confirms IN {findings:Array(String)}",
+            asked,
+        )
+        owners = self._pairs(
+            f"SELECT s.owner_trial, v.finding FROM {TABLES[SignalRow]} AS s "  # noqa: S608
+            f"INNER JOIN (SELECT id, finding FROM {TABLES[VerdictRow]} "
+            "WHERE finding IN {findings:Array(String)}) AS v ON v.id = s.verdict "
+            "WHERE s.owned AND s.status = 'fail' GROUP BY s.owner_trial, v.finding",
+            asked,
+        )
+        return {t: f for t, f in (*owners, *confirming, *named, *judged) if t}
+
+    def held_trials(self) -> frozenset[str]:
+        """Return the trials of which a verdict or a body is held.
+
+        Verdicts of no trial are evidence by themselves and stay held.
+        """
+        sql = (
+            f"SELECT DISTINCT trial FROM {TABLES[VerdictRow]} "  # noqa: S608
+            "WHERE held AND trial != '' UNION DISTINCT "
+            f"SELECT DISTINCT trial FROM {TABLES[BodyRow]} WHERE held"
+        )
+        return frozenset(str(row[0]) for row in self._client.query(sql))
+
+    def not_held(self, trials: Sequence[str]) -> frozenset[str]:
+        """Return those of these trials of which a verdict or a body is not held."""
+        sql = (
+            f"SELECT DISTINCT trial FROM {TABLES[VerdictRow]} "  # noqa: S608
+            "WHERE trial IN {trials:Array(String)} AND NOT held UNION DISTINCT "
+            f"SELECT DISTINCT trial FROM {TABLES[BodyRow]} "
+            "WHERE trial IN {trials:Array(String)} AND NOT held"
+        )
+        return frozenset(str(row[0]) for row in self._client.query(sql, {"trials": list(trials)}))
+
+    def _pairs(self, sql: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return [(str(one), str(other)) for one, other in self._client.query(sql, parameters)]
 
     def schedule_events(self, since: datetime) -> tuple[ScheduleEventRow, ...]:
         """Return what the schedule noted since then, oldest first."""

@@ -14,6 +14,7 @@ from monitor.config.storage import Retention
 from monitor.errors import StoreError
 from monitor.store.audit import Action, AuditLog
 from monitor.store.client import Location, connect
+from monitor.store.holds import Holds
 from monitor.store.lock import StoreLock
 from monitor.store.markers import MarkerStore
 from monitor.store.mending import strike_out_lost_blocks
@@ -44,6 +45,7 @@ class Store:
     reader: Reader
     markers: MarkerStore
     audit: AuditLog
+    holds: Holds
     lock: StoreLock
     brought: Standing
     _resources: ExitStack
@@ -112,6 +114,8 @@ def open_store(
         writer.start()
         audit = AuditLog(key, writer, reader)
         _record(audit, brought, clock)
+        holds = Holds(location, writer, reader)
+        resources.callback(holds.close)
         return Store(
             location=location,
             key=key,
@@ -120,6 +124,7 @@ def open_store(
             reader=reader,
             markers=MarkerStore(key, writer, reader),
             audit=audit,
+            holds=holds,
             lock=lock,
             brought=brought,
             _resources=resources.pop_all(),
