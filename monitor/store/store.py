@@ -22,6 +22,7 @@ from monitor.store.migrate import OnStatement, Standing, bring_up, standing
 from monitor.store.private import EvidenceHasher
 from monitor.store.reader import Reader
 from monitor.store.spool import Spool, WriterLimits
+from monitor.store.unfinished import refuse_unfinished
 from monitor.store.writer import Writer
 
 KEY_FILE = "installation.key"
@@ -87,11 +88,12 @@ def open_store(
     a ``url``, the embedded database. What an earlier process left in the spool is written first.
     Rows are kept as long as ``retention`` says; left out, as long as until now.
     ``on_statement`` is told how far migrations have come.
-    Raises ``StoreBusyError`` naming the process that has the directory, else ``StoreError``.
+    Raises ``StoreBusyError`` naming the process that has the directory, else ``StoreError``: also
+    while a restore that was broken off has left the store half full.
     """
     limits, clock = limits or WriterLimits(), clock or SystemClock()
     with ExitStack() as resources:
-        _make_private(path)
+        make_private(path)
         lock = StoreLock.take(path)
         resources.callback(lock.release)
         key = InstallationKey.load_or_create(path / KEY_FILE)
@@ -100,12 +102,13 @@ def open_store(
             answer_seconds=limits.answer_seconds,
         )
         if location.path is not None:
-            _make_private(location.path)
+            make_private(location.path)
         spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)
         if location.path is not None and spool.sealed:
             strike_out_lost_blocks(location.path)
         client = connect(location)
         resources.callback(client.close)
+        refuse_unfinished(client, location)
         brought = bring_up(client, retention, cluster, on_statement)
         reader = Reader(connect(location, read_only=True))
         resources.callback(reader.close)
@@ -174,7 +177,7 @@ def _record(audit: AuditLog, brought: Standing, clock: Clock) -> None:
         )
 
 
-def _make_private(directory: Path) -> None:
+def make_private(directory: Path) -> None:
     """Make a directory that only its owner may enter."""
     try:
         directory.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
