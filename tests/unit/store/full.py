@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from monitor.model import Outcome, Status, VerdictClass
 from monitor.store import Action, Store
-from monitor.store.rows import TABLES, AnyRow, AuditRow, BudgetRow, FindingRow
+from monitor.store.rows import TABLES, AnyRow, AuditRow, BudgetRow, FindingRow, MarkerRow
 
 # Retention deletes what is old, so the rows are of the last days, whenever that is.
 NOW = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
@@ -55,6 +55,8 @@ def fill(store: Store, number: int = 20, seed: int = 1) -> None:
 def _row(kind: type[AnyRow], number: int, random: Random) -> AnyRow:
     hints = get_type_hints(kind)
     values = {f.name: _value(f.name, hints[f.name], number, random) for f in fields(kind)}
+    if kind is MarkerRow:
+        values["sealed"] = ""  # as if expired: nothing else would be read back as a marker
     return kind(**values)
 
 
