@@ -16,7 +16,7 @@ from typing import Any
 
 from monitor.store.client import Client, Row
 
-# A quantile is off by one part in a hundred at most; these are of 50, 95 and 99 in a hundred.
+# Of sketches: what they say is from 1 % too small to 3 % too large.
 QUANTILES = (0.5, 0.95, 0.99)
 _QUANTILES = "quantilesDDMerge(0.01, 0.5, 0.95, 0.99)"
 _TARGETS = "(empty({targets:Array(String)}) OR target IN {targets:Array(String)})"

@@ -242,9 +242,9 @@ SELECT
 FROM exchange_verdicts AS b
 GROUP BY at, target, probe, stratum, model, shape, source, scheduled, counted, outcome, class, hard, tolerated;
 
--- What status codes, clocks and usage said. Quantiles are of sketches with 1 % relative error, which
--- come out the same in whatever order they are added. A target may report any number of tokens: a
--- billion is the most of one exchange that is added. Status 0 is none.
+-- What status codes, clocks and usage said. Quantiles are of sketches, which come out the same in
+-- whatever order they are added: from 1 % too small to 3 % too large. A target may report any number
+-- of tokens: a billion is the most of one exchange that is added. Status 0 is none.
 DROP VIEW IF EXISTS exchanges_hourly_view;
 DROP VIEW IF EXISTS exchanges_daily_view;
 
