@@ -26,7 +26,7 @@ from monitor.canaries import InstallationKey
 from monitor.config import Config, Target
 from monitor.model import Calibration, CalibrationState, CalibrationStatus
 from monitor.prompts import GoldenPrompt
-from monitor.store import Store
+from monitor.store import Action, AuditLog, Store
 from monitor.store.calibrations import calibration_of, calibration_text
 from monitor.store.reader import Reader
 from monitor.store.rows import CalibrationRow
@@ -80,13 +80,16 @@ def _digest(value: object) -> str:
 
 
 class Calibrations:
-    """Keeps calibrations over restarts; only ever adds one."""
+    """Keeps calibrations over restarts: only ever adds one, with a link of the audit chain."""
 
-    def __init__(self, key: InstallationKey, writer: Writer, reader: Reader) -> None:
+    def __init__(
+        self, key: InstallationKey, writer: Writer, reader: Reader, audit: AuditLog
+    ) -> None:
         self._sign_key = key.derive("calibration-sign")
         self._seal_key = AESGCM(key.derive("calibration-seal"))
         self._writer = writer
         self._reader = reader
+        self._audit = audit
 
     def keep(self, calibration: Calibration) -> Calibration:
         """Sign and store a calibration, and return it; once this returns it is in the database."""
@@ -98,7 +101,19 @@ class Calibrations:
         )
         text = calibration_text(kept)
         signed = replace(kept, signature=self._signature(text))
-        self._writer.put([_row(signed, self._sealed(text, signed.id))])
+        self._audit.append(
+            Action.CALIBRATE,
+            signed.target,
+            actor=signed.made_by,
+            at=signed.made_at,
+            details={
+                "calibration": signed.id,
+                "checks": signed.checks_version,
+                "reason": self._audit.private(signed.reason),
+                "tolerance": signed.tolerance,
+            },
+            rows=[_row(signed, self._sealed(text, signed.id))],
+        )
         self._writer.flush()
         return signed
 
@@ -163,7 +178,7 @@ class Calibrations:
 
 def calibrations_in(store: Store) -> Calibrations:
     """Return the calibrations of an open store."""
-    return Calibrations(store.key, store.writer, store.reader)
+    return Calibrations(store.key, store.writer, store.reader, store.audit)
 
 
 def _row(calibration: Calibration, sealed: str) -> CalibrationRow:

@@ -199,7 +199,7 @@ def test_a_record_of_another_target_or_another_key_is_broken(
     store.writer.put([row])
     store.flush()
     assert kept.status(target, PARTS).state is CalibrationState.BROKEN
-    stranger = Calibrations(InstallationKey(bytes(32)), store.writer, store.reader)
+    stranger = Calibrations(InstallationKey(bytes(32)), store.writer, store.reader, store.audit)
     assert stranger.status("giver", PARTS).state is CalibrationState.BROKEN
 
 
@@ -214,6 +214,18 @@ def test_how_answers_began_stands_nowhere_in_the_clear(
 def test_text_that_is_no_utf8_can_be_kept(kept: Calibrations, target: str) -> None:
     signed = kept.keep(a_calibration(target, made_by="a\udcffb", reason="\U0001f600\x00\n"))
     assert kept.status(target, PARTS).valid == signed
+
+
+def test_a_record_is_kept_with_its_link_of_the_audit_chain(
+    store: Store, kept: Calibrations, target: str
+) -> None:
+    signed = kept.keep(a_calibration(target, reason="ward 7 was quiet"))
+    (link,) = store.audit.links(1)
+    assert (link.action, link.object, link.actor) == ("calibrate", target, signed.made_by)
+    assert signed.id in link.details
+    assert store.audit.private("ward 7 was quiet") in link.details
+    assert "ward" not in link.details
+    assert store.audit.verify().whole
 
 
 def overwrite(store: Store, row: CalibrationRow) -> None:
