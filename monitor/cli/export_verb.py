@@ -20,6 +20,7 @@ from monitor.cli.transfer import show_rows
 from monitor.clock import SystemClock
 from monitor.configured import read_config
 from monitor.errors import StoreError, UsageError
+from monitor.logs import set_up_logs
 from monitor.store.exporting import Exported, Form, Wanted, Workshop, export, file_at
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -67,9 +68,12 @@ def export_table(  # noqa: PLR0913, PLR0917 - each is an option
 
 
 def _exported(config: Path, wanted: Wanted, out: str) -> Exported:
+    settings = read_config(str(config))
+    # What came of it is said below.
+    set_up_logs("error", settings.log.format)
     folder = Path(tempfile.gettempdir()) if out == "-" else Path(out).resolve().parent
     with (
-        open_reading(read_config(str(config))) as reading,
+        open_reading(settings) as reading,
         show_rows(sys.stderr) as told,
         _stdout() if out == "-" else file_at(Path(out)) as file,
     ):

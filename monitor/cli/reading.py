@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monitor.app import store_of
-from monitor.config import Config
-from monitor.errors import StoreBusyError
-from monitor.store import owner_of
+from monitor.config import Config, resolve_secret
+from monitor.errors import StoreBusyError, StoreError
+from monitor.serving import url_of
+from monitor.sqlhttp import USER, reader_token, sql_port
+from monitor.store import StoreOwner, owner_of
 from monitor.store.client import Client, Location, connect
+from monitor.store.store import located
 
 # A server keeps the whole of an answer until its end, so that it can say that it failed.
 MOST_ROWS_OF_A_SERVER = 1_000_000
@@ -27,7 +30,7 @@ class Reading:
 
     client: Client
     most_rows: int | None
-    engine_at: Location | None
+    engine_at: Location | None = None
 
     @contextmanager
     def engine(self) -> Iterator[Client]:
@@ -45,22 +48,45 @@ class Reading:
 
 @contextmanager
 def open_reading(config: Config) -> Iterator[Reading]:
-    """Give what reads an installation's rows; everything acknowledged is among them.
+    """Give what reads an installation's rows.
 
-    Raises ``StoreBusyError`` that names the process which owns the store.
+    What was acknowledged is among them; but beside another process that owns the store, what it
+    took in the last second may still be missing. Raises ``StoreBusyError`` that names a process
+    which serves no rows to readers.
     """
     owner = owner_of(config.storage_path)
     if owner is not None:
-        msg = f"{config.storage_path}: process {owner.pid} owns this store; stop it first"
-        raise StoreBusyError(msg)
+        with closing(_beside(config, owner)) as client:
+            most = min(config.storage.sql.max_rows, MOST_ROWS_OF_A_SERVER)
+            yield Reading(client=client, most_rows=most)
+        return
     with (
         store_of(config) as store,
         closing(connect(store.location, read_only=True)) as client,
     ):
         store.flush()
-        embedded = store.location.url is None
-        yield Reading(
-            client=client,
-            most_rows=None if embedded else MOST_ROWS_OF_A_SERVER,
-            engine_at=store.location if embedded else None,
+        if store.location.url is None:
+            yield Reading(client=client, most_rows=None, engine_at=store.location)
+        else:
+            yield Reading(client=client, most_rows=MOST_ROWS_OF_A_SERVER)
+
+
+def _beside(config: Config, owner: StoreOwner) -> Client:
+    """Return a client of the server, or of the process that has the embedded store."""
+    storage, sql = config.storage, config.storage.sql
+    if storage.url is not None:
+        password = resolve_secret(storage.password) if storage.password else ""
+        server = located(
+            config.storage_path, storage.url, password=password, cluster=storage.cluster
         )
+        return connect(server, read_only=True)
+    busy = f"{config.storage_path}: process {owner.pid} owns this store"
+    if not sql.enabled:
+        msg = f"{busy} and serves no rows to readers: set storage.sql.enabled, or stop it"
+        raise StoreBusyError(msg)
+    url = url_of(sql.host, sql_port(config)).replace("://", f"://{USER}@") + "?compress=false"
+    try:
+        return connect(Location(url=url, password=reader_token(config)), read_only=True)
+    except StoreError as error:
+        msg = f"{busy}, but gives its readers no answer; stop it, or wait for it ({error})"
+        raise StoreBusyError(msg) from error
