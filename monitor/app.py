@@ -292,6 +292,7 @@ def _health(
         findings=findings.list_open,
         checks=tuple(check.code for check in CHECKS),
         blind=blind,
+        links=lambda: store.audit.count,
     )
 
 

@@ -257,6 +257,11 @@ FINDINGS_OPEN = _gauge(
     "Findings that are neither resolved nor dismissed, by worst class and state.",
     *(*_TARGET, _L.CLASS, _L.STATE),
 )
+AUDIT_LINKS = _gauge(
+    "audit_links",
+    "Links of the audit chain; if it ever falls, the end of the chain was cut off.",
+    _L.ENV,
+)
 CHECK_BLIND = _gauge(
     "check_blind",
     "1 while a check misjudges what it was given with the right answer known: trust it no more.",

@@ -27,7 +27,7 @@ class Blindness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthCollector:
-    """A collector to register: asks ``writer``, ``budgets`` and ``findings`` at every scrape.
+    """A collector to register: asks its functions at every scrape.
 
     Findings are 0, not absent, for every class and state of ``targets``, and so is the blindness
     of every check.
@@ -40,6 +40,7 @@ class HealthCollector:
     findings: Callable[[], Iterable[Finding]]
     checks: tuple[str, ...]
     blind: Callable[[], Blindness]
+    links: Callable[[], int]
 
     def collect(self) -> Iterator[Metric]:
         """Return the families as they stand now."""
@@ -52,6 +53,9 @@ class HealthCollector:
         yield remaining
         yield exhausted
         yield self._findings()
+        links = _gauge(names.AUDIT_LINKS)
+        links.add_metric((self.env,), self.links())
+        yield links
         yield from self._blindness()
 
     def _blindness(self) -> Iterator[Metric]:

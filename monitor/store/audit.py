@@ -155,6 +155,12 @@ class AuditLog:
         self._is_known = True
 
     @property
+    def count(self) -> int:
+        """How many links there are, as far as is known without asking the store."""
+        head = self._head
+        return head.seq if head else 0
+
+    @property
     def head(self) -> Head | None:
         """The last link, ``None`` before the first."""
         with self._lock:

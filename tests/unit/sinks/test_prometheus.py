@@ -186,6 +186,7 @@ def health() -> HealthCollector:
         findings=findings.list_open,
         checks=("FOREIGN", "FACT"),
         blind=lambda: Blindness(checks=frozenset({"FACT"}), tried_at=NOW),
+        links=lambda: 17,
     )
 
 
@@ -207,6 +208,7 @@ def test_the_monitor_shows_its_own_state() -> None:
     assert total(samples, "probe_budget_remaining_ratio", budget="ordinary") == 0.25
     assert total(samples, "findings_open", state="confirmed", **{"class": "LEAK"}) == 1
     assert total(samples, "findings_open", **{"class": "CONTRACT"}) == 0
+    assert total(samples, "audit_links") == 17
 
 
 def test_an_exhausted_budget_is_loud() -> None:
