@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from monitor.findings import FindingState
 from monitor.history import REMEMBERED_EXCHANGES
 from monitor.measuring import Measuring
 from monitor.model import CalibrationStatus, Verdict
+from monitor.prompts import GoldenPrompt
 from monitor.reports.rescore import RescoreReport
 from monitor.rescoring.asking import OnRescoreStep, Rescore, RescoreStep
 from monitor.rescoring.opening import NotOpened, Reopened, reopened
@@ -51,13 +52,25 @@ async def rescore(
     Raises ``UsageError`` for a target nobody knows and ``StoreBusyError`` if another process owns
     the store.
     """
+    with store_of(config) as store:
+        return await rescore_in(store, config, clock, asked, on_step, golden_prompts())
+
+
+async def rescore_in(
+    store: Store,
+    config: Config,
+    clock: Clock,
+    asked: Rescore,
+    on_step: OnRescoreStep,
+    golden: Mapping[str, GoldenPrompt],
+) -> RescoreReport:
+    """Do the same in a store that is open already, with these golden prompts."""
     with ExitStack() as resources:
-        store = resources.enter_context(store_of(config))
         reader = KeptReader(connect(store.location, read_only=True))
         resources.enter_context(closing(reader))
         scorer = resources.enter_context(closing(scorer_of(config)))
-        run = _Run(config, clock, asked, store, reader, scorer, on_step)
-        return await run.run()
+        run = _Run(config, clock, asked, store, reader, scorer, golden)
+        return await run.run(on_step)
 
 
 class _Run:
@@ -71,7 +84,7 @@ class _Run:
         store: Store,
         reader: KeptReader,
         scorer: Scorer,
-        on_step: OnRescoreStep,
+        golden: Mapping[str, GoldenPrompt],
     ) -> None:
         self._config = config
         self._clock = clock
@@ -79,8 +92,7 @@ class _Run:
         self._store = store
         self._reader = reader
         self._scorer = scorer
-        self._on_step = on_step
-        self._golden = golden_prompts()
+        self._golden = golden
         self._markers = Markers(store.key, store.markers.load())
         self._calibrations = calibrations_in(store)
         self._pasts: dict[str, Past] = {}
@@ -89,7 +101,7 @@ class _Run:
         self._rows: list[AnyRow] = []
         self._covering: dict[str, bool] = {}
 
-    async def run(self) -> RescoreReport:
+    async def run(self, on_step: OnRescoreStep) -> RescoreReport:
         """Judge every trial of the time asked about again."""
         asked = self._asked
         found = self._reader.judged(asked.since, asked.until)
@@ -102,7 +114,8 @@ class _Run:
                 for verdict in page:
                     if verdict.trial in bodies:
                         rows = bodies[verdict.trial]
-                        await self._one(verdict, reopened(verdict, rows, asked.opener))
+                        if await self._one(verdict, reopened(verdict, rows, asked.opener)):
+                            self._step(on_step)
             self._written()
         self._note("ended", judged=self._tally.judged, trials=self._tally.trials)
         self._store.flush()
@@ -124,7 +137,8 @@ class _Run:
         past = self._reader.past_starts(targets, least, since, REMEMBERED_EXCHANGES)
         return {name: past.get(name, since) for name in targets}
 
-    async def _one(self, verdict: Verdict, found: Reopened | NotOpened) -> None:
+    async def _one(self, verdict: Verdict, found: Reopened | NotOpened) -> bool:
+        """Take one trial; return whether it was asked about, and not only read to know the past."""
         asked_about = verdict.decided_at >= self._asked.since
         if isinstance(found, Reopened):
             new = await self._judged(verdict, found)
@@ -134,8 +148,7 @@ class _Run:
                 self._tally.earlier += 1
         elif asked_about:
             self._tally.not_opened(found)
-        if asked_about:
-            self._step()
+        return asked_about
 
     async def _judged(self, old: Verdict, found: Reopened) -> Verdict:
         self._markers.until(old.decided_at)
@@ -191,11 +204,11 @@ class _Run:
         self._store.writer.put(self._rows)
         self._rows = []
 
-    def _step(self) -> None:
+    def _step(self, on_step: OnRescoreStep) -> None:
         done, total = self._tally.trials, max(self._total, self._tally.trials)
         if done % max(1, total // _STEPS) == 0 or done == total:
             words = f"{self._tally.worse} worse, {self._tally.uncovered} leaks without a finding"
-            self._on_step(RescoreStep(words=words, done=done, total=total))
+            on_step(RescoreStep(words=words, done=done, total=total))
 
     def _note(self, what: str, **numbers: int) -> None:
         asked = self._asked

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from monitor.model import Verdict
-from monitor.store.reader import Reader
+from monitor.store.reader import Reader, milliseconds
 from monitor.store.rows import TABLES, BodyRow, ExchangeVerdictRow, VerdictRow
 
 # Verdicts a page, with their signals; and the sealed characters that are fetched at once. A trial
@@ -153,11 +153,6 @@ class KeptReader(Reader):
         for row in self._rows(BodyRow, _BODIES_OF, _place(verdicts)):
             found[row.trial].append(row)
         return found
-
-
-def milliseconds(instant: datetime) -> int:
-    """Return an instant as the store keeps it: whole milliseconds since 1970."""
-    return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _place(verdicts: Sequence[Verdict]) -> dict[str, Any]:

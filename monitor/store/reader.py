@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from monitor.model import Verdict
@@ -28,12 +28,14 @@ from monitor.store.rows import (
     MarkerRow,
     ScheduleEventRow,
     SignalRow,
+    TargetRow,
     TrialRow,
     VerdictRow,
     columns,
 )
 
 R = TypeVar("R", bound=AnyRow)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +210,11 @@ class Reader:
         where = "exit_code IN (0, 1) ORDER BY started_at DESC, id LIMIT 1 BY target"
         return tuple(self._rows(LadderRow, where, {}))
 
+    def last_targets(self) -> tuple[TargetRow, ...]:
+        """Return each target as it was last seen configured."""
+        where = "1 ORDER BY seen_at DESC, config_hash LIMIT 1 BY name"
+        return tuple(self._rows(TargetRow, where, {}))
+
     def calibrations(self, target: str) -> tuple[CalibrationRow, ...]:
         """Return every calibration of a target, newest first; none of them is verified yet."""
         where = "target = {target:String} ORDER BY made_at DESC, id"
@@ -271,8 +278,21 @@ class Reader:
         return self._parts(SignalRow, verdicts)
 
     def _parts(self, kind: type[R], verdicts: list[VerdictRow]) -> list[R]:
-        ids = [row.id for row in verdicts]
-        return self._rows(kind, "has({ids:Array(String)}, verdict)", {"ids": ids}) if ids else []
+        """Return the rows of these verdicts, which are of the same instants as they."""
+        if not verdicts:
+            return []
+        where = (
+            "decided_at >= fromUnixTimestamp64Milli({first:Int64}) "
+            "AND decided_at <= fromUnixTimestamp64Milli({last:Int64}) "
+            "AND has({ids:Array(String)}, verdict)"
+        )
+        instants = [milliseconds(row.decided_at) for row in verdicts]
+        parameters = {
+            "ids": [row.id for row in verdicts],
+            "first": min(instants),
+            "last": max(instants),
+        }
+        return self._rows(kind, where, parameters)
 
     def _rows(
         self, kind: type[R], where: str, parameters: Mapping[str, Any], *, final: bool = True
@@ -288,6 +308,11 @@ class Reader:
             kind(**dict(zip(kind.__dataclass_fields__, map(_plain, row), strict=True)))
             for row in self._client.query(sql, parameters)
         ]
+
+
+def milliseconds(instant: datetime) -> int:
+    """Return an instant as the store keeps it: whole milliseconds since 1970."""
+    return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _plain(value: Any) -> Any:

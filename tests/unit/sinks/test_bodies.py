@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from monitor.config.storage import Retention
 from monitor.configured import credentials_of, read_config
 from monitor.conventions import BodyState
 from monitor.errors import ConfigError
@@ -148,7 +149,9 @@ def test_no_text_is_in_clear_in_table_spool_file_or_log(
         for number in range(3):
             sink.deliver(trial(number), verdict(number))
 
-    with open_store(tmp_path, limits=WriterLimits(batch_seconds=3600)) as store:
+    kept = Retention(bodies_days=3650, verdicts_days=3650)
+    limits = WriterLimits(batch_seconds=3600)
+    with open_store(tmp_path, limits=limits, retention=kept) as store:
         deliver(store)
         waiting = [file for file in (tmp_path / "spool").rglob("*") if file.is_file()]
         assert sum(file.stat().st_size for file in waiting) > 1000

@@ -1,0 +1,449 @@
+"""Kept answers are judged again as they were; what is different or cannot be told is said."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from monitor.checks import CHECKS
+from monitor.checks.base import Check, failed, passed
+from monitor.errors import UsageError
+from monitor.findings import findings_in
+from monitor.history import History
+from monitor.model import Exchange, Outcome, Signal, Status, Trial, Verdict, VerdictClass
+from monitor.reports.rescore import render_rescore
+from monitor.rescoring import RescoreStep
+from monitor.store import Store, kept
+from monitor.store.bodies import Opener, Sealer
+from monitor.store.client import Client
+from monitor.store.exchange_text import Kept, kept_text
+from monitor.store.rows import BodyRow
+from tests.builders import a_signal, an_exchange
+from tests.unit.rescoring.recorded import ANOTHER, GOLDEN, OPENER, Sitting, configured
+from tests.unit.store.test_bodies import PRIVATE
+
+SECRET = "the words of a customer"  # noqa: S105 - planted, to be looked for
+GOOD = {"outcome": Outcome.GOOD, "verdict_class": VerdictClass.NONE, "signals": ()}
+
+
+ONE_ID = "chatcmpl-9f3a1c7e2b4d8056"
+
+
+def right(sitting: Sitting, answer: str = "The code is {}.", **more: str) -> Exchange:
+    nonce = sitting.mint("tenant-b")
+    prompt = f"Repeat {nonce}. {SECRET}"
+    return an_exchange(prompt, answer.format(nonce), nonce=nonce, response={"headers": (), **more})
+
+
+def said(report: object) -> str:
+    return "\n".join(render_rescore(report))  # type: ignore[arg-type]
+
+
+def test_the_same_checks_say_the_same(sitting: Sitting) -> None:
+    trials = [sitting.trial(right(sitting), right(sitting, "no code")) for _ in range(3)]
+    first = [sitting.judge(trial) for trial in trials]
+    report = sitting.rescore()
+    assert (report.exit_code, report.trials, report.judged) == (0, 3, 3)
+    assert [(cell.old_class, cell.new_class, cell.trials) for cell in report.matrix] == [
+        ("WRONG", "WRONG", 3)
+    ]
+    assert (report.changed, report.signals_only, report.worse) == ([], 0, 0)
+    for trial, old in zip(trials, first, strict=True):
+        before, again = sitting.verdicts(trial)
+        assert before.id == again.rescores == old.id
+        assert (again.source, again.scheduled, again.finding) == ("rescore", False, None)
+        own = ("id", "source", "decided_at", "scheduled", "rescores")
+        assert replace(again, **{name: getattr(before, name) for name in own}) == before
+    assert "judged as before" in said(report)
+
+
+def stricter(verdicts: Callable[[Exchange], Sequence[Signal]], code: str = "FACT") -> list[Check]:
+    """Return the checks with another one in place of one."""
+
+    def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
+        return verdicts(exchange)
+
+    return [replace(c, judge=judge) if c.code == code else c for c in CHECKS]
+
+
+def test_a_check_that_changed_is_reported(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worse, same = sitting.trial(right(sitting, "{} and a fact")), sitting.trial(right(sitting))
+    better = sitting.trial(right(sitting, "no code, excused"))
+    for trial in (worse, same, better):
+        sitting.judge(trial)
+
+    def fact(exchange: Exchange) -> Sequence[Signal]:
+        wrong = "fact" in exchange.response.text if exchange.response else False
+        return [failed("FACT", exchange, "missing", "gone") if wrong else passed("FACT", exchange)]
+
+    excusing = stricter(lambda exchange: [passed("NONCE", exchange)], "NONCE")
+    monkeypatch.setattr(
+        "monitor.assessment.CHECKS",
+        [
+            next(c for c in stricter(fact) if c.code == each.code) if each.code == "FACT" else each
+            for each in excusing
+        ],
+    )
+    monkeypatch.setattr("monitor.rescoring.flow.CHECKS_VERSION", "99")
+    monkeypatch.setattr("monitor.rescoring.result.CHECKS_VERSION", "99")
+    report = sitting.rescore()
+    assert (report.exit_code, report.worse, report.better) == (1, 1, 1)
+    assert [(each.trial, each.worse) for each in report.changed] == [
+        (worse.id, True),
+        (better.id, False),
+    ]
+    assert (report.changed[0].gained, report.changed[0].lost) == (["FACT:missing"], [])
+    assert (report.changed[1].gained, report.changed[1].lost) == ([], ["NONCE:absent"])
+    assert {(c.old_class, c.new_class): c.trials for c in report.matrix} == {
+        ("none", "WRONG"): 1,
+        ("none", "none"): 1,
+        ("WRONG", "none"): 1,
+    }
+    assert report.checks_version == "99"
+    assert [each.count for each in report.old_checks_versions] == [3]
+    assert sitting.verdicts(worse)[1].checks_version == "99"
+    words = said(report)
+    assert "1 trial worse than they were judged" in words
+    assert f"WORSE      {worse.id}" in words
+    assert "+FACT:missing" in words
+    assert SECRET not in words + report.model_dump_json()
+
+
+def test_the_same_class_for_other_reasons_is_counted(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sitting.judge(sitting.trial(right(sitting, "no code")))
+    monkeypatch.setattr(
+        "monitor.assessment.CHECKS",
+        stricter(lambda exchange: [failed("FACT", exchange, "missing", "gone")]),
+    )
+    report = sitting.rescore()
+    assert (report.exit_code, report.signals_only, report.changed_trials) == (0, 1, 0)
+
+
+def test_a_check_that_crashes_today_could_not_tell(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sitting.judge(sitting.trial(right(sitting)))
+
+    def crash(exchange: Exchange) -> Sequence[Signal]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("monitor.assessment.CHECKS", stricter(crash))
+    report = sitting.rescore()
+    assert (report.exit_code, report.unsure, report.worse) == (3, 1, 0)
+    assert "cannot be judged any more" in said(report)
+
+
+def leaking(sitting: Sitting) -> Trial:
+    donors = sitting.mint("tenant-a")
+    return sitting.trial(right(sitting, "{} " + donors))
+
+
+def test_a_leak_that_no_finding_tells_of_is_said_loudly(sitting: Sitting, store: Store) -> None:
+    trial = leaking(sitting)
+    sitting.judge(trial, **GOOD)
+    findings = len(store.reader.open_findings())
+    report = sitting.rescore()
+    assert (report.exit_code, report.uncovered, report.worse) == (1, 1, 1)
+    assert report.changed[0].uncovered
+    assert report.changed[0].gained == ["FOREIGN:other_tenant"]
+    words = said(report)
+    assert "1 trial leak, and no finding says so" in words
+    assert "!! LEAK WITHOUT A FINDING: glm canary short/c1/cold/plain/one" in words
+    assert f"davylamp explain {trial.id}" in words
+    assert len(store.reader.open_findings()) == findings
+
+
+@pytest.mark.parametrize(
+    ("became", "uncovered"), [("open", 0), ("resolved", 0), ("dismissed", 1), ("gone", 1)]
+)
+def test_a_leak_is_covered_by_a_finding_unless_that_was_dismissed(
+    sitting: Sitting, store: Store, became: str, uncovered: int
+) -> None:
+    trial = leaking(sitting)
+    finding = "F-GONE"
+    if became != "gone":
+        findings = findings_in(store, sitting.clock.now())
+        opened = findings.record(sitting.judge(trial))
+        assert opened is not None
+        assert opened.verdict_class is VerdictClass.LEAK
+        finding = opened.id
+    # The verdict is kept with its finding, as the pipeline does.
+    again = replace(trial, id=f"{trial.id}-kept")
+    sitting.judge(again, finding=finding)
+    if became in ("resolved", "dismissed"):
+        close = findings.resolve if became == "resolved" else findings.dismiss
+        close(finding, "somebody", "because", sitting.clock.now())
+    report = sitting.rescore()
+    listed = {each.trial for each in report.changed if each.uncovered}
+    assert (again.id in listed) == bool(uncovered)
+
+
+def test_it_goes_by_when_a_trial_was_judged_and_by_target(sitting: Sitting) -> None:
+    early = sitting.trial(right(sitting))
+    sitting.judge(early)
+    sitting.clock.move(3600)
+    middle = sitting.clock.now()
+    late = [sitting.trial(right(sitting)), sitting.trial(right(sitting), target="gone")]
+    for trial in late:
+        sitting.judge(trial)
+    report = sitting.rescore(since=middle)
+    assert (report.judged, report.earlier) == (2, 1)
+    assert len(sitting.verdicts(early)) == 1
+    assert "no longer configured: gone" in said(report)
+    assert sitting.rescore(until=middle).judged == 1
+    only = sitting.rescore(targets=("gone",))
+    assert (only.judged, only.targets) == (1, ["gone"])
+    with pytest.raises(UsageError, match=r"no target 'glm-5' \(use one of: glm"):
+        sitting.rescore(targets=("glm-5",))
+
+
+def test_what_one_run_had_seen_another_had_not(sitting: Sitting) -> None:
+    """A response id given twice is a fault only to who saw it the first time."""
+    for _ in range(2):
+        sitting.judge(sitting.trial(right(sitting, response_id=ONE_ID)))
+    sitting.restarted("process-2")
+    third = sitting.judge(sitting.trial(right(sitting, response_id=ONE_ID)))
+    assert third.verdict_class is VerdictClass.NONE
+    report = sitting.rescore()
+    assert {(c.old_class, c.new_class): c.trials for c in report.matrix} == {
+        ("none", "none"): 2,
+        ("CONTRACT", "CONTRACT"): 1,
+    }
+
+
+def test_what_was_known_before_the_time_asked_about_is_known_again(sitting: Sitting) -> None:
+    sitting.judge(sitting.trial(right(sitting, response_id=ONE_ID)))
+    sitting.clock.move(86_400)
+    since = sitting.clock.now()
+    sitting.judge(sitting.trial(right(sitting, response_id=ONE_ID)))
+    report = sitting.rescore(since=since)
+    assert (report.earlier, report.judged, report.changed_trials) == (1, 1, 0)
+    assert [cell.new_class for cell in report.matrix] == ["CONTRACT"]
+
+
+def test_markers_minted_later_are_not_known_yet(sitting: Sitting) -> None:
+    """Evidence counts what it was searched in: the bits are those of then."""
+    trial = leaking(sitting)
+    sitting.judge(trial)
+    sitting.clock.move(60)
+    for _ in range(200):
+        sitting.mint("tenant-a", trial="later")
+    assert sitting.rescore().signals_only == 0
+    before, again = sitting.verdicts(trial)
+    assert before.signals == again.signals
+
+
+def opinion_of(verdict: Verdict) -> list[Signal]:
+    return [signal for signal in verdict.signals if signal.code == "JUDGE"]
+
+
+@pytest.mark.parametrize(
+    ("status", "variant", "words", "came_to"),
+    [
+        (Status.FAIL, "wrong", "the judge holds it wrong, in both orders", "WRONG"),
+        (Status.PASS, "", "the judge holds it right, in both orders", "none"),
+        (Status.SKIP, "", "not asked this time", "none"),
+        (Status.ERROR, "", "the judge failed", "none"),
+    ],
+)
+def test_what_a_judge_said_then_counts_and_nobody_is_asked(
+    sitting: Sitting, tmp_path: Path, status: Status, variant: str, words: str, came_to: str
+) -> None:
+    sitting.config = configured(tmp_path, judge=True)
+    golden = GOLDEN["facts/capital-france"]
+    named = {"golden": golden.name, "golden_version": golden.version}
+    asked = an_exchange(golden.prompt, "The capital of France is Paris.", **named)
+    trial = sitting.trial(asked, probe="golden", shape="golden")
+    opinion = replace(a_signal("JUDGE", status, variant), explanation=words)
+    first = sitting.judge(trial)
+    sitting.judge(
+        replace(trial, id=f"{trial.id}-again"),
+        signals=(*[s for s in first.signals if s.code != "JUDGE"], opinion),
+    )
+    report = sitting.rescore()
+    assert "no judge was asked" in said(report)
+    again = sitting.verdicts(replace(trial, id=f"{trial.id}-again"))[1]
+    assert opinion_of(again) == [opinion]
+    assert again.verdict_class.label == came_to
+
+
+def test_another_key_opens_none_of_it(sitting: Sitting) -> None:
+    for key in (PRIVATE, PRIVATE, ANOTHER):
+        sitting.judge(sitting.trial(right(sitting)), key=key)
+    report = sitting.rescore(opener=Opener(ANOTHER))
+    assert (report.exit_code, report.judged, report.sealed) == (0, 1, 2)
+    assert [(each.name, each.count) for each in report.sealed_to] == [(OPENER.key_id, 2)]
+    stranger = sitting.rescore(opener=Opener(X25519PrivateKey.generate()))
+    assert (stranger.exit_code, stranger.judged, stranger.sealed) == (3, 0, 3)
+    assert "none could be judged again" in said(stranger)
+
+
+def test_nothing_in_the_time_asked_about_is_nothing_told(sitting: Sitting) -> None:
+    report = sitting.rescore()
+    assert (report.exit_code, report.trials) == (3, 0)
+    assert "there is nothing to judge" in said(report)
+
+
+def run(store: Store, statement: str, **parameters: object) -> None:
+    def work(client: Client) -> None:
+        client.command(f"{statement} SETTINGS mutations_sync = 2", parameters)
+
+    store.flush()
+    store.writer.run(work)
+
+
+def test_a_trial_without_all_its_texts_is_not_judged(sitting: Sitting, store: Store) -> None:
+    trials = [sitting.trial(right(sitting), right(sitting)) for _ in range(3)]
+    for trial in trials:
+        sitting.judge(trial)
+    half, none, _ = trials
+    run(store, "ALTER TABLE bodies DELETE WHERE trial = {t:String} AND exchange = 1", t=half.id)
+    run(store, "ALTER TABLE bodies DELETE WHERE trial = {t:String}", t=none.id)
+    report = sitting.rescore()
+    assert (report.exit_code, report.judged, report.absent) == (0, 1, 2)
+    assert "2 without their texts" in said(report)
+    assert "storage.bodies is not configured" in said(report)
+
+
+def test_what_is_past_its_time_is_absent_and_evidence_is_not(
+    sitting: Sitting, store: Store
+) -> None:
+    """The clock of these tests stands in the past: their bodies are older than a day."""
+    plain, evidence = sitting.trial(right(sitting)), sitting.trial(right(sitting))
+    sitting.judge(plain)
+    sitting.judge(evidence, finding="F-OPEN")
+    store.flush()
+    keep = (
+        "ALTER TABLE bodies MODIFY TTL "
+        "toDateTime(stored_at) + toIntervalDay({}) DELETE WHERE NOT held"
+    )
+    for statement in (keep.format(0), "OPTIMIZE TABLE bodies FINAL", keep.format(3650)):
+        store.writer.run(lambda client, it=statement: client.command(it))  # type: ignore[misc]
+    report = sitting.rescore()
+    assert (report.judged, report.absent) == (1, 1)
+    assert len(sitting.verdicts(evidence)) == 2
+
+
+def put_body(store: Store, row: BodyRow, text: bytes) -> None:
+    sealed = Sealer(PRIVATE.public_key()).seal(text, row.trial, row.exchange)
+    run(
+        store,
+        "ALTER TABLE bodies UPDATE sealed = {s:String} "
+        "WHERE trial = {t:String} AND exchange = {e:UInt32}",
+        s=sealed,
+        t=row.trial,
+        e=row.exchange,
+    )
+
+
+def damaged(store: Store, trial: Trial, how: str) -> None:
+    row = BodyRow(
+        trial=trial.id,
+        exchange=0,
+        target="glm",
+        tenant="",
+        stored_at=trial.started_at,
+        key_id="",
+        sealed="",
+    )
+    whole = Kept(
+        trial=replace(trial, exchanges=()),
+        exchange=trial.exchanges[0],
+        count=1,
+        process="process-1",
+    )
+    if how == "newer":
+        put_body(store, row, kept_text(whole).replace(b'"version":1}', b'"version":2}'))
+    elif how == "another trial":
+        other = replace(whole, trial=replace(whole.trial, id="trial-of-somebody"))
+        put_body(store, row, kept_text(other))
+    elif how == "another target":
+        other = replace(whole, trial=replace(whole.trial, target="else"))
+        put_body(store, row, kept_text(other))
+    elif how == "no record":
+        put_body(store, row, SECRET.encode())
+    else:
+        sealed = Sealer(PRIVATE.public_key()).seal(b"{}", trial.id, 0)
+        changed = bytearray(base64.b64decode(sealed))
+        changed[60] ^= 1
+        run(
+            store,
+            "ALTER TABLE bodies UPDATE sealed = {s:String} WHERE trial = {t:String}",
+            s=base64.b64encode(changed).decode(),
+            t=trial.id,
+        )
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("a bit", "sealed to another key or in another place, or changed since"),
+        ("newer", "a kept exchange of format 2 was written by a newer Davylamp"),
+        ("another trial", "a body that holds another exchange"),
+        ("another target", "bodies that are not of one trial"),
+        ("no record", "a kept exchange is no JSON"),
+    ],
+)
+def test_what_is_damaged_is_counted_with_the_reason(
+    sitting: Sitting, store: Store, how: str, words: str
+) -> None:
+    trial = sitting.trial(right(sitting))
+    sitting.judge(trial)
+    damaged(store, trial, how)
+    report = sitting.rescore()
+    assert (report.exit_code, report.unreadable, report.judged) == (3, 1, 0)
+    assert [each.count for each in report.unreadable_why] == [1]
+    assert words in report.unreadable_why[0].name
+    assert SECRET not in said(report)
+
+
+def test_pages_leave_nothing_out_and_take_nothing_twice(
+    sitting: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "PAGE_VERDICTS", 3)
+    monkeypatch.setattr(kept, "PAGE_CHARACTERS", 3000)
+    trials = [sitting.trial(right(sitting)) for _ in range(11)]
+    instants = [sitting.clock.now()] * 5
+    for number, trial in enumerate(trials):
+        at = {"decided_at": instants[number]} if number < len(instants) else {}
+        sitting.judge(trial, **at)
+        sitting.clock.move(1000 if number % 4 == 0 else 0)
+    steps: list[RescoreStep] = []
+    report = sitting.rescore(steps=steps)
+    assert (report.trials, report.judged) == (11, 11)
+    assert [len(sitting.verdicts(trial)) for trial in trials] == [2] * 11
+    assert [(step.done, step.total) for step in steps] == [(n, 11) for n in range(1, 12)]
+
+
+def test_who_opened_what_is_in_the_audit_chain(sitting: Sitting, store: Store) -> None:
+    sitting.judge(sitting.trial(right(sitting)))
+    before = store.audit.head
+    sitting.rescore()
+    begun, ended = store.audit.links(2)
+    assert begun.seq == (before.seq if before else 1) + 1
+    assert {link.action for link in (begun, ended)} == {"open_bodies"}
+    assert {link.object for link in (begun, ended)} == {OPENER.key_id}
+    assert {link.actor for link in (begun, ended)} == {"somebody"}
+    assert '"what":"begun"' in begun.details
+    assert '"judged":1' in ended.details
+    assert store.audit.verify().whole
+
+
+def test_judging_again_changes_no_finding(sitting: Sitting, store: Store) -> None:
+    trial = leaking(sitting)
+    findings = findings_in(store, sitting.clock.now())
+    opened = findings.record(sitting.judge(trial))
+    store.flush()
+    before = store.reader.open_findings()
+    sitting.rescore()
+    assert opened is not None
+    assert store.reader.open_findings() == before
