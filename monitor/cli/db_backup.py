@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -15,15 +14,15 @@ from rich.filesize import decimal
 from monitor.app import store_of
 from monitor.canaries import InstallationKey
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, has_folder
-from monitor.cli.reading import MOST_ROWS_OF_A_SERVER
 from monitor.cli.transfer import show_bytes, show_rows
 from monitor.clock import SystemClock
 from monitor.config import Config
 from monitor.configured import read_config
-from monitor.errors import StoreBusyError, UsageError
-from monitor.store import Action, owner_of
-from monitor.store.backup import Choices, OnRows, back_up
-from monitor.store.client import connect
+from monitor.daemon.backups import BackUp, own_backup
+from monitor.daemon.client import back_up_through_daemon
+from monitor.errors import UsageError
+from monitor.store import owner_of
+from monitor.store.backup import OnRows, move_backup, refuse_filled_folder
 from monitor.store.manifest import KEY_COPY, Manifest, flaws_of, read_manifest
 from monitor.store.store import KEY_FILE
 
@@ -51,6 +50,8 @@ def backup(
 ) -> None:
     """Write every table, with a manifest, into a folder; or verify one that was written.
 
+    A daemon that runs goes on meanwhile.
+
     Exit 0 written or whole, 1 with --verify something is changed or missing, 2 it cannot be
     written or is no backup.
     """
@@ -67,34 +68,14 @@ def backup(
 
 
 def _taken(config: Config, folder: Path, on_rows: OnRows, *, bodies: bool, key: bool) -> Manifest:
+    refuse_filled_folder(folder)
     owner = owner_of(config.storage_path)
-    if owner is not None:
-        msg = f"{config.storage_path}: process {owner.pid} owns this store; stop it first"
-        raise StoreBusyError(msg)
-    clock = SystemClock()
-    with store_of(config) as store, closing(connect(store.location, read_only=True)) as client:
-        store.flush()
-        choices = Choices(
-            key=store.key,
-            made_at=clock.now(),
-            with_bodies=bodies,
-            key_file=config.storage_path / KEY_FILE if key else None,
-            most_rows=MOST_ROWS_OF_A_SERVER if store.location.url else None,
-        )
-        manifest = back_up(client, folder, choices, on_rows)
-        store.audit.append(
-            Action.BACKUP,
-            "store",
-            actor=getpass.getuser(),
-            at=clock.now(),
-            details={
-                "rows": manifest.rows,
-                "seal": manifest.seal,
-                "with_key": manifest.with_key,
-                "left_out": manifest.left_out,
-            },
-        )
-    return manifest
+    asked = BackUp(bodies=bodies, key=key, actor=getpass.getuser())
+    if owner is not None and owner.url is not None:
+        move_backup(back_up_through_daemon(config, owner, asked, on_rows), folder)
+        return read_manifest(folder)
+    with store_of(config) as store:
+        return own_backup(store, config, asked, folder, SystemClock(), on_rows)
 
 
 def _lines(manifest: Manifest, folder: Path, key_file: Path) -> Iterator[str]:

@@ -44,6 +44,16 @@ class ProbeNowRequest(BaseModel):
     wait: bool = False
 
 
+class BackupRequest(BaseModel):
+    """The body of ``POST /api/backup``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bodies: bool = True
+    key: bool = False
+    actor: str = Field(min_length=1, max_length=200)
+
+
 class ReportedAnswer(BaseModel):
     """One answer of ``POST /api/scan``."""
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from monitor.calibrating import Calibrate
 from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
+from monitor.daemon.backups import WAITING_DIRECTORY, BackUp
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
@@ -134,6 +136,21 @@ def calibration_of_daemon(config: Config, owner: StoreOwner, target: str) -> Cal
     if "error" in said:
         raise UsageError(said["error"])
     return CalibrationReport.model_validate(said["report"])
+
+
+def back_up_through_daemon(
+    config: Config,
+    owner: StoreOwner,
+    asked: BackUp,
+    on_rows: Callable[[str, int, int, int], None],
+) -> Path:
+    """Return where the daemon's backup waits. Raises ``StoreBusyError`` if it is silent for 5 s."""
+
+    def on_step(step: dict[str, Any]) -> None:
+        on_rows(step["target"], step["done"], step["total"], int(step["words"]))
+
+    name = str(_streamed(config, owner, "backup", asdict(asked), on_step))
+    return config.storage_path / WAITING_DIRECTORY / Path(name).name
 
 
 class DaemonDesk:

@@ -8,9 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from monitor.app import Installation
-from monitor.daemon.bodies import ResolveRequest
+from monitor.daemon.backups import BackUp, BackupStep, waiting_backup
+from monitor.daemon.bodies import BackupRequest, ResolveRequest
 from monitor.daemon.desk import StoreDesk
-from monitor.daemon.pages import Pages
+from monitor.daemon.pages import Pages, Put, error_line
+from monitor.errors import DavylampError
 
 
 class StorePages(Pages):
@@ -18,7 +20,9 @@ class StorePages(Pages):
 
     def __init__(self, installation: Installation, token: str, stopping: asyncio.Event) -> None:
         super().__init__(token, stopping)
+        self._installation = installation
         self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
+        self._backing_up = asyncio.Lock()
 
     async def explain(self, request: Request) -> Response:
         """Everything known of one trial."""
@@ -41,3 +45,28 @@ class StorePages(Pages):
             return asked
         finding = request.path_params["finding"]
         return await self.answer(request, lambda: self._desk.resolve(finding, asked.who, asked.why))
+
+    async def backup(self, request: Request) -> Response:
+        """Take a backup; stream how far it is, then where it waits, as JSON lines."""
+        body = await self.body(request, BackupRequest)
+        if isinstance(body, Response):
+            return body
+        asked = BackUp(**body.model_dump())
+        return self.streamed(lambda put: self._back_up(asked, put))
+
+    async def _back_up(self, asked: BackUp, put: Put) -> dict[str, object]:
+        of = self._installation
+        loop = asyncio.get_running_loop()
+
+        def on_rows(table: str, rows: int, expected: int, size: int) -> None:
+            step = BackupStep(target=table, words=str(size), done=rows, total=expected)
+            loop.call_soon_threadsafe(put, step)
+
+        try:
+            async with self._backing_up:
+                folder = await asyncio.to_thread(
+                    waiting_backup, of.store, of.config, asked, of.clock, on_rows
+                )
+        except DavylampError as error:
+            return error_line(error)
+        return {"report": folder.name}

@@ -5,6 +5,7 @@ Only that form holds the sums of roll-ups unfinished, as they are, so that more 
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import os
@@ -63,7 +64,8 @@ class Content:
 class Choices:
     """Whose backup it is and what goes into it; ``key_file`` is copied there if it is given.
 
-    ``most_rows`` is the most that the database gives at once, if it has such a limit.
+    ``most_rows`` is the most that the database gives at once, if it has such a limit. With a
+    ``prefix`` the rows are those of a snapshot.
     """
 
     key: InstallationKey
@@ -71,18 +73,19 @@ class Choices:
     with_bodies: bool = True
     key_file: Path | None = None
     most_rows: int | None = None
+    prefix: str = ""
 
 
 def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> Manifest:
     """Write every table into a folder that is made for it or empty, and return its manifest.
 
-    Nothing may write to the database meanwhile but its own merges. Raises ``UsageError`` for a
+    Nothing may write to the tables meanwhile but their own merges. Raises ``UsageError`` for a
     folder that holds something, and ``StoreError`` if it cannot be read or written; what was
     written so far is then removed.
     """
     with ExitStack() as undo, _said_of(folder):
         _make(folder, undo)
-        shapes = tables_of(client)
+        shapes = tables_of(client, choices.prefix)
         left_out = () if choices.with_bodies or BODIES not in shapes else (BODIES,)
         chosen = [shape for name, shape in shapes.items() if name not in left_out]
         expected = sum(w.rows for shape in chosen for w in windows(client, shape, Where()))
@@ -107,7 +110,7 @@ def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> 
             ),
             tables=tuple(tables),
             left_out=left_out,
-            audit=_audit_head(client) if "audit_log" in shapes else None,
+            audit=_audit_head(client, shapes["audit_log"]) if "audit_log" in shapes else None,
             with_key=choices.key_file is not None,
             seal="",
         ).sealed_by(choices.key)
@@ -116,6 +119,33 @@ def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> 
         write_manifest(folder, manifest)
         undo.pop_all()
     return manifest
+
+
+def move_backup(folder: Path, to: Path) -> None:
+    """Move a backup to a new or empty folder; there it is whole or none.
+
+    Raises ``UsageError`` for a folder that holds something, and ``StoreError`` if it cannot be
+    written.
+    """
+    with ExitStack() as undo, _said_of(to):
+        _make(to, undo)
+        try:
+            folder.replace(to)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _copy(folder, to, undo)
+            shutil.rmtree(folder)
+        sync_folder(to)
+        undo.pop_all()
+
+
+def _copy(folder: Path, to: Path, undo: ExitStack) -> None:
+    files = sorted(folder.iterdir(), key=lambda file: file.name == MANIFEST_FILE)
+    for file in files:
+        undo.callback(_remove, to / file.name)
+        with file.open("rb") as source, _new_file(to / file.name) as copy:
+            shutil.copyfileobj(source, copy)
 
 
 def content_of(client: Client, shape: TableShape, columns: tuple[str, ...]) -> Content:
@@ -135,14 +165,17 @@ def _content(client: Client, shape: TableShape, columns: tuple[str, ...], part: 
     return Content(rows=int(rows), total=int(total))
 
 
+def refuse_filled_folder(folder: Path) -> None:
+    """Raise ``UsageError`` if there is something already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        msg = f"{folder}: there is something already; a backup goes into a new or empty folder"
+        raise UsageError(msg)
+
+
 def _make(folder: Path, undo: ExitStack) -> None:
-    try:
+    refuse_filled_folder(folder)
+    if not folder.exists():
         folder.mkdir(mode=_FOLDER_OF_OWNER)
-    except FileExistsError:
-        if not folder.is_dir() or any(folder.iterdir()):
-            msg = f"{folder}: there is something already; a backup goes into a new or empty folder"
-            raise UsageError(msg) from None
-    else:
         undo.callback(_remove_folder, folder)
 
 
@@ -230,8 +263,9 @@ class _Hashed:
         """Do nothing: the file below is flushed when it is closed."""
 
 
-def _audit_head(client: Client) -> AuditEntry | None:
-    found = client.query("SELECT seq, hash FROM audit_log FINAL ORDER BY seq DESC LIMIT 1")
+def _audit_head(client: Client, shape: TableShape) -> AuditEntry | None:
+    sql = f"SELECT r.seq, r.hash FROM {shape.source} ORDER BY r.seq DESC LIMIT 1"  # noqa: S608
+    found = client.query(sql)
     return AuditEntry(seq=int(found[0][0]), hash=str(found[0][1])) if found else None
 
 

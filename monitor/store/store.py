@@ -21,6 +21,7 @@ from monitor.store.mending import strike_out_lost_blocks
 from monitor.store.migrate import OnStatement, Standing, bring_up, standing
 from monitor.store.private import EvidenceHasher
 from monitor.store.reader import Reader
+from monitor.store.snapshot import drop_snapshot
 from monitor.store.spool import Spool, WriterLimits
 from monitor.store.unfinished import refuse_unfinished
 from monitor.store.writer import Writer
@@ -109,6 +110,7 @@ def open_store(
         client = connect(location)
         resources.callback(client.close)
         refuse_unfinished(client, location)
+        drop_snapshot(client)
         brought = bring_up(client, retention, cluster, on_statement)
         reader = Reader(connect(location, read_only=True))
         resources.callback(reader.close)

@@ -44,7 +44,8 @@ class Column:
 class TableShape:
     """A table as the database has it: ``key`` is what its rows are sorted by.
 
-    ``time`` is the column that says when a row is of, empty if none does.
+    ``time`` is the column that says when a row is of, empty if none does. ``stored_as`` is its
+    name in the database, another one in a snapshot.
     """
 
     name: str
@@ -52,12 +53,13 @@ class TableShape:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     time: str
+    stored_as: str
 
     @property
     def source(self) -> str:
         """What stands behind FROM: the rows, called ``r``, each once."""
         final = " FINAL" if self.engine.endswith(_MERGES_ROWS) else ""
-        return f"{self.name} AS r{final}"
+        return f"{self.stored_as} AS r{final}"
 
     def column(self, name: str) -> Column | None:
         """Return the column of a name."""
@@ -96,9 +98,12 @@ def table_names(migrations: Sequence[Migration] | None = None) -> tuple[str, ...
     return tuple(dict.fromkeys((LEDGER, *made)))
 
 
-def tables_of(client: Client) -> dict[str, TableShape]:
-    """Return our tables as this database has them, in the order in which they are made."""
-    names = list(table_names())
+def tables_of(client: Client, prefix: str = "") -> dict[str, TableShape]:
+    """Return our tables as this database has them, in the order in which they are made.
+
+    With a ``prefix`` they are those of a snapshot.
+    """
+    names = [prefix + name for name in table_names()]
     found = client.query(
         "SELECT name, engine, sorting_key, partition_key FROM system.tables "
         "WHERE database = currentDatabase() AND has({names:Array(String)}, name)",
@@ -114,7 +119,8 @@ def tables_of(client: Client) -> dict[str, TableShape]:
         columns[str(table)].append(Column(name=str(name), type=str(kind)))
     shapes = {
         str(name): TableShape(
-            name=str(name),
+            name=str(name).removeprefix(prefix),
+            stored_as=str(name),
             engine=str(engine),
             columns=tuple(columns[str(name)]),
             key=_names(str(name), str(key)),
@@ -122,7 +128,7 @@ def tables_of(client: Client) -> dict[str, TableShape]:
         )
         for name, engine, key, partition in found
     }
-    return {name: shapes[name] for name in names if name in shapes}
+    return {shapes[name].name: shapes[name] for name in names if name in shapes}
 
 
 def _names(table: str, key: str) -> tuple[str, ...]:
