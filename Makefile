@@ -27,13 +27,17 @@ demo: install ## The incident in a minute: what HTTP says and what the answers s
 	$(BIN)/davylamp demo
 
 .PHONY: test
-test: install ## All tests but those on the real model, in under ten minutes on two cores
+test: install ## All tests but those of test-real and test-store, in under ten minutes on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 .PHONY: test-real
 test-real: install ## Build llama-server once, serve a small model, run davylamp check against it
 	$(BIN)/python -m tests.real_model.llama build
 	$(BIN)/python -m pytest -q --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/real_model
+
+.PHONY: test-store
+test-store: install ## The store while processes die, disks fill up and databases go away (ten minutes)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/store_faults
 
 .PHONY: coverage
 coverage: install ## Tests with branch coverage

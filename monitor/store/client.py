@@ -35,7 +35,9 @@ _PIECE_BYTES = 1 << 20
 _CONNECT_SECONDS = 5
 # A writer is told of progress meanwhile; a reader, who may change no setting, is not.
 _READING_TAKES = 4
-# What a database quotes in its reason may be a value of ours.
+_URL = re.compile(r"( with url: \S+| executing HTTP request attempt \d+ \(\S+\))")
+# What the engine quotes in its reason may be a value of ours.
+_OF_ENGINE = "DB::"
 _QUOTED = re.compile(r"(['\"`]).*?(\1|$)")
 _SCHEMES = ("clickhouse", "clickhouses", "http", "https")
 
@@ -175,7 +177,10 @@ class _ClickHouse:
             msg = f"{table}: {type(error).__name__}"
             raise UnwritableError(msg) from error
         except self._failures as error:
-            msg = f"{table}: {_QUOTED.sub('…', _first_line(error))}"
+            reason = _first_line(error)
+            if _OF_ENGINE in reason:
+                reason = _QUOTED.sub("…", reason)
+            msg = f"{table}: {reason}"
             raise StoreError(msg) from error
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
@@ -249,5 +254,6 @@ def _load_statement(table: str, columns: Sequence[str], descriptor: int, form: s
 
 
 def _first_line(error: BaseException) -> str:
+    """Return the reason, without the URL: that holds what was asked for."""
     lines = str(error).splitlines()
-    return lines[0][:300] if lines else type(error).__name__
+    return _URL.sub("", lines[0])[:300] if lines else type(error).__name__
