@@ -51,6 +51,7 @@ from monitor.sinks import (
 from monitor.store import Store, WriterLimits, open_store
 from monitor.store.migrate import OnStatement, Standing
 from monitor.store.store import located, standing_of
+from monitor.store.targets import TargetBook
 from monitor.streams import StreamSink
 
 
@@ -120,6 +121,7 @@ def open_installation(
         store, registry = _storage(config, opened, resources)
         findings = findings_in(store, clock.now())
         store.holds.settle_soon()
+        TargetBook(store.writer, store.reader, store.hasher).note(config.targets, clock.now())
         budget = _budget(config, store, clock)
         metrics, counters = _metrics(config, store)
         scorer = resources.enter_context(closing(scorer_of(config)))
