@@ -139,7 +139,10 @@ def test_metrics_start_at_zero_with_build_and_configuration(idler: Idler) -> Non
 def test_health_and_readiness(idler: Idler) -> None:
     running, _ = idler
     assert running.get("/healthz").status_code == 200
-    assert running.get("/readyz").json()["ready"] is True
+    ready = running.get("/readyz").json()
+    assert ready["ready"] is True
+    assert ready["oldest_row_seconds"] < 60
+    assert ready["spool_bytes"] >= 0
     assert running.get("/nothing").status_code == 404
 
 

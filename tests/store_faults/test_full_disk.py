@@ -15,36 +15,26 @@ from monitor.errors import StoreError
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store, WriterLimits, open_store
 from tests.store_faults.counting import assert_exactly_once
+from tests.store_faults.small_disks import bytes_left, small_disk
 from tests.unit.store.samples import good, trial
 from tests.unit.store.spooling import wait_until
 
+# In kilobytes: an empty database is some megabytes large.
+SIZES = {"store": 48_000, "store/spool": 2_000}
 LIMITS = WriterLimits(batch_rows=100, batch_seconds=0.05, patience_seconds=0.5)
 
 
 @pytest.fixture(params=["store", "store/spool"])
-def small_disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """Mount a disk of some megabytes at a folder of the store."""
-    folder = tmp_path / str(request.param)
-    folder.mkdir(parents=True)
-    size = 48 if request.param == "store" else 2
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}m,mode=700", "tmpfs", str(folder)]
-    done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.fail(
-            "this test mounts a small disk, so it must be root, here or in a namespace of its own: "
-            f"unshare -rm make test-store ({done.stderr.strip()})"
-        )
-    try:
+def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A small disk at a folder of the store."""
+    with small_disk(tmp_path / str(request.param), SIZES[request.param]) as folder:
         yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def filled(disk: Path, left: int) -> Path:
     """Fill a disk up to so many bytes, and return what to remove to make room again."""
     ballast = disk / "ballast"
-    room = os.statvfs(disk)
-    size = max(room.f_bavail * room.f_frsize - left, 0)
+    size = max(bytes_left(disk) - left, 0)
     with ballast.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, size)
     return ballast
@@ -64,14 +54,14 @@ def kept_until_full(store: Store, numbers: Iterator[int]) -> tuple[list[str], St
 
 
 def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(
-    tmp_path: Path, small_disk: Path
+    tmp_path: Path, disk: Path
 ) -> None:
     folder, numbers = tmp_path / "store", itertools.count()
     with open_store(folder, limits=LIMITS) as store:
         sink = ClickHouseSink(store.writer, store.hasher)
         acknowledged = []
         for _ in range(3):
-            ballast = filled(small_disk, left=200_000)
+            ballast = filled(disk, left=200_000)
             some, error = kept_until_full(store, numbers)
             assert f"{folder / 'spool'}: the disk is full; make room on it" in str(error)
             acknowledged += some
@@ -85,10 +75,10 @@ def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(
         assert assert_exactly_once(store, acknowledged) == len(acknowledged)
 
 
-def test_a_death_on_a_full_disk_loses_nothing(tmp_path: Path, small_disk: Path) -> None:
+def test_a_death_on_a_full_disk_loses_nothing(tmp_path: Path, disk: Path) -> None:
     folder = tmp_path / "store"
     open_store(folder, limits=LIMITS).close()
-    ballast = filled(small_disk, left=300_000)
+    ballast = filled(disk, left=300_000)
     command = [sys.executable, "-m", "tests.store_faults.victim", str(folder), "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as victim:
         assert victim.stdout
