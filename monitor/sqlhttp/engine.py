@@ -238,6 +238,9 @@ class _Connection:
             return self._raw.query(sql, form, params=dict(parameters))
         except RuntimeError as error:
             raise engine_failure(error) from None
+        except UnicodeDecodeError:
+            # What it says quotes bytes that are no text.
+            raise SqlError(Code.BAD_ARGUMENTS, "The statement failed on bytes.") from None
 
     def parse(self, statement: bytes) -> Parsed:
         """Return what one statement is. Nothing of it runs."""

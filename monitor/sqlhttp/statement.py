@@ -68,6 +68,10 @@ def read_statement(parser: Parser, sent: bytes, tables: Tables) -> Statement:
         words = f"A statement may have {MOST_BYTES} bytes; send long lists as parameters."
         raise RefusedError(Code.QUERY_IS_TOO_LARGE, words)
     try:
+        sent.decode()
+    except UnicodeDecodeError:
+        raise RefusedError(Code.SYNTAX_ERROR, "A statement must be text in UTF-8.") from None
+    try:
         return _read(parser, sent, tables)
     except RecursionError:
         raise RefusedError(Code.TOO_DEEP_AST, "The statement is nested too deeply.") from None
