@@ -87,6 +87,15 @@ class CalibrateRequest(BaseModel):
     replace: bool = False
 
 
+class AuditRequest(BaseModel):
+    """The body of ``POST /api/audit``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    head: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    last: int = Field(default=0, ge=0, le=1000)
+
+
 class ResolveRequest(BaseModel):
     """The body of ``POST /api/findings/{id}/resolve``."""
 

@@ -22,6 +22,7 @@ from monitor.daemon.backups import WAITING_DIRECTORY, BackUp
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
+from monitor.reports.audit import AuditReport
 from monitor.reports.calibration import CalibrationReport
 from monitor.reports.check import CheckReport
 from monitor.reports.ladder import LadderReport
@@ -176,6 +177,12 @@ class DaemonDesk:
         """Close a finding as mended."""
         path = f"/api/findings/{quote(finding_id, safe='')}/resolve"
         return self._lines("POST", path, {"who": who, "why": why})
+
+    def audit(self, published: str | None, last: int) -> AuditReport:
+        """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
+        asked = {"head": published, "last": last}
+        said = _streamed(self._config, self._owner, "audit", asked, lambda _: None)
+        return AuditReport.model_validate(said)
 
     def _lines(self, method: str, path: str, body: dict[str, str] | None = None) -> list[str]:
         with _answering(self._config, self._owner) as client:

@@ -9,15 +9,16 @@ from typing import Protocol
 from monitor.app import store_of
 from monitor.clock import Clock
 from monitor.config import Config
-from monitor.errors import UsageError
+from monitor.errors import StoreError, UnsureError, UsageError
 from monitor.findings import Findings, findings_in
+from monitor.reports.audit import AuditReport, audit_report
 from monitor.reports.findings import finding_lines, findings_lines, resolved_line
 from monitor.reports.trial import trial_lines
 from monitor.store import Store
 
 
 class Desk(Protocol):
-    """Questions and their answers as lines to print. All may raise ``UsageError``."""
+    """What is asked, and the answers: lines to print, or a report. All may raise ``UsageError``."""
 
     def explain(self, trial: str) -> list[str]:
         """Return everything known of a trial."""
@@ -30,6 +31,9 @@ class Desk(Protocol):
 
     def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
         """Close a finding as mended."""
+
+    def audit(self, published: str | None, last: int) -> AuditReport:
+        """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
 
 
 class StoreDesk:
@@ -60,6 +64,16 @@ class StoreDesk:
     def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
         """Close a finding as mended."""
         return [resolved_line(self._findings.resolve(finding_id, who, why, self._clock.now()))]
+
+    def audit(self, published: str | None, last: int) -> AuditReport:
+        """Verify the audit chain, which must hold ``published``; show its ``last`` links."""
+        audit = self._store.audit
+        try:
+            verified, links = audit.verify(published), audit.links(last)
+        except StoreError as error:
+            msg = f"the audit chain cannot be read: {error}"
+            raise UnsureError(msg) from error
+        return audit_report(verified, links, self._store.key.fingerprint)
 
 
 @contextmanager

@@ -65,6 +65,7 @@ def make_server(
             Route("/api/findings", kept.findings),
             Route("/api/findings/{finding}", kept.finding),
             Route("/api/findings/{finding}/resolve", kept.resolve, methods=["POST"]),
+            Route("/api/audit", kept.audit, methods=["POST"]),
             Route("/api/backup", kept.backup, methods=["POST"]),
         ],
         middleware=[Middleware(KnownHost, hosts=hosts, open_paths=OPEN_PATHS)],

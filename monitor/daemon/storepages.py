@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from monitor.app import Installation
 from monitor.daemon.backups import BackUp, BackupStep, waiting_backup
-from monitor.daemon.bodies import BackupRequest, ResolveRequest
+from monitor.daemon.bodies import AuditRequest, BackupRequest, ResolveRequest
 from monitor.daemon.desk import StoreDesk
 from monitor.daemon.pages import Pages, Put, error_line
 from monitor.errors import DavylampError
@@ -45,6 +45,20 @@ class StorePages(Pages):
             return asked
         finding = request.path_params["finding"]
         return await self.answer(request, lambda: self._desk.resolve(finding, asked.who, asked.why))
+
+    async def audit(self, request: Request) -> Response:
+        """Verify the audit chain and tell its head."""
+        asked = await self.body(request, AuditRequest)
+        if isinstance(asked, Response):
+            return asked
+        return self.streamed(lambda _put: self._audit(asked))
+
+    async def _audit(self, asked: AuditRequest) -> dict[str, object]:
+        try:
+            report = await asyncio.to_thread(self._desk.audit, asked.head, asked.last)
+        except DavylampError as error:
+            return error_line(error)
+        return {"report": report.model_dump(mode="json")}
 
     async def backup(self, request: Request) -> Response:
         """Take a backup; stream how far it is, then where it waits, as JSON lines."""

@@ -1,0 +1,52 @@
+"""``davylamp db audit``: verify the chain of who did what, and print its head."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from monitor.cli.desk import open_desk
+from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
+from monitor.reports.audit import audit_lines
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+_MOST_SHOWN = 1_000
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+def _is_hash(text: str | None) -> str | None:
+    """Return it, or refuse what is no hash."""
+    if text is not None and not _HASH.fullmatch(text.strip().lower()):
+        msg = "a head is 64 hex digits, as db audit and the log print it"
+        raise typer.BadParameter(msg)
+    return text.strip().lower() if text is not None else None
+
+
+@app.command("audit")
+def audit(
+    head: Annotated[
+        str | None,
+        typer.Option(callback=_is_hash, help="A head seen earlier: the chain must hold it."),
+    ] = None,
+    last: Annotated[
+        int, typer.Option(min=0, max=_MOST_SHOWN, help="Show so many of the newest links.")
+    ] = 0,
+    json: JsonOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+) -> int:
+    """Walk over the audit chain and say what was changed, removed or put in, if anything was.
+
+    Keep the head it prints somewhere else: with --head a later run also finds what was cut off the
+    end. Exit 0 whole, 1 broken, 2 usage, 3 could not tell: nothing is recorded, an erasure has no
+    end, or the chain cannot be read.
+    """
+    with open_desk(config) as desk:
+        report = desk.audit(head, last)
+    if json:
+        write_text(json, report.model_dump_json(indent=2))
+    if json != "-":
+        typer.echo("\n".join(audit_lines(report)))
+    return report.exit_code
