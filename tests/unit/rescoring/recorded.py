@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import count
@@ -28,6 +29,7 @@ from monitor.scoring import NoScorer
 from monitor.sinks import BodySink, ClickHouseSink
 from monitor.store import Store
 from monitor.store.bodies import Opener, Sealer
+from monitor.store.rows import BodyRow
 from monitor.verdicts import decide
 from tests.builders import a_trial
 from tests.unit.daemon.installed import TARGET, ManualClock
@@ -50,6 +52,21 @@ def configured(folder: Path, *, judge: bool = False) -> Config:
         settings["checks"] = {"judge": {"target": "judge"}}
     file.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     return read_config(str(file))
+
+
+Edit = Callable[[BodyRow], BodyRow | None]
+
+
+class Editing:
+    """Puts bodies into a store as they were damaged or lost since."""
+
+    def __init__(self, store: Store, edit: Edit) -> None:
+        self._writer = store.writer
+        self._edit = edit
+
+    def put(self, rows: Sequence[BodyRow], *, droppable: bool = False) -> bool:
+        left = [edited for row in rows if (edited := self._edit(row)) is not None]
+        return self._writer.put(left, droppable=droppable)
 
 
 class Sitting:
@@ -91,7 +108,14 @@ class Sitting:
         given = {"id": f"trial-{next(_TRIALS)}", "started_at": self.clock.now()}
         return a_trial(*numbered, **(given | fields))
 
-    def judge(self, trial: Trial, *, key: X25519PrivateKey = PRIVATE, **changes: Any) -> Verdict:
+    def judge(
+        self,
+        trial: Trial,
+        *,
+        key: X25519PrivateKey = PRIVATE,
+        edit: Edit = lambda row: row,
+        **changes: Any,
+    ) -> Verdict:
         """Judge a trial and keep it, its verdict with ``changes``, and its bodies."""
         measuring = Measuring(NoScorer())
         signals = asyncio.run(assess(trial, self.past, self.registry, GOLDEN, measuring))
@@ -106,7 +130,7 @@ class Sitting:
         verdict = replace(verdict, **changes)
         ClickHouseSink(self.store.writer, self.store.hasher).deliver(trial, verdict)
         BodySink(
-            self.store.writer,
+            Editing(self.store, edit),  # type: ignore[arg-type]
             Sealer(key.public_key()),
             only_not_good=False,
             secrets=(),

@@ -20,11 +20,10 @@ from monitor.reports.rescore import render_rescore
 from monitor.rescoring import RescoreStep
 from monitor.store import Store, kept
 from monitor.store.bodies import Opener, Sealer
-from monitor.store.client import Client
 from monitor.store.exchange_text import Kept, kept_text
 from monitor.store.rows import BodyRow
 from tests.builders import a_signal, an_exchange
-from tests.unit.rescoring.recorded import ANOTHER, GOLDEN, OPENER, Sitting, configured
+from tests.unit.rescoring.recorded import ANOTHER, GOLDEN, OPENER, Edit, Sitting, configured
 from tests.unit.store.test_bodies import PRIVATE
 
 SECRET = "the words of a customer"  # noqa: S105 - planted, to be looked for
@@ -162,29 +161,28 @@ def test_a_leak_that_no_finding_tells_of_is_said_loudly(sitting: Sitting, store:
     assert len(store.reader.open_findings()) == findings
 
 
-@pytest.mark.parametrize(
-    ("became", "uncovered"), [("open", 0), ("resolved", 0), ("dismissed", 1), ("gone", 1)]
-)
 def test_a_leak_is_covered_by_a_finding_unless_that_was_dismissed(
-    sitting: Sitting, store: Store, became: str, uncovered: int
+    sitting: Sitting, store: Store
 ) -> None:
-    trial = leaking(sitting)
-    finding = "F-GONE"
-    if became != "gone":
-        findings = findings_in(store, sitting.clock.now())
+    findings = findings_in(store, sitting.clock.now())
+    kept_as: dict[str, str] = {}
+    for became in ("open", "resolved", "dismissed"):
+        trial = replace(leaking(sitting), stratum=f"short/{became}")
         opened = findings.record(sitting.judge(trial))
         assert opened is not None
         assert opened.verdict_class is VerdictClass.LEAK
-        finding = opened.id
-    # The verdict is kept with its finding, as the pipeline does.
-    again = replace(trial, id=f"{trial.id}-kept")
-    sitting.judge(again, finding=finding)
-    if became in ("resolved", "dismissed"):
-        close = findings.resolve if became == "resolved" else findings.dismiss
-        close(finding, "somebody", "because", sitting.clock.now())
+        # The verdict is kept with its finding, as the pipeline does.
+        kept_as[became] = f"{trial.id}-kept"
+        sitting.judge(replace(trial, id=kept_as[became]), finding=opened.id)
+        if became != "open":
+            close = findings.resolve if became == "resolved" else findings.dismiss
+            close(opened.id, "somebody", "because", sitting.clock.now())
+    gone = leaking(sitting)
+    sitting.judge(gone, finding="F-GONE")
     report = sitting.rescore()
-    listed = {each.trial for each in report.changed if each.uncovered}
-    assert (again.id in listed) == bool(uncovered)
+    uncovered = {each.trial for each in report.changed if each.uncovered}
+    assert uncovered & set(kept_as.values()) == {kept_as["dismissed"]}
+    assert gone.id in uncovered
 
 
 def test_it_goes_by_when_a_trial_was_judged_and_by_target(sitting: Sitting) -> None:
@@ -246,34 +244,34 @@ def opinion_of(verdict: Verdict) -> list[Signal]:
     return [signal for signal in verdict.signals if signal.code == "JUDGE"]
 
 
-@pytest.mark.parametrize(
-    ("status", "variant", "words", "came_to"),
-    [
-        (Status.FAIL, "wrong", "the judge holds it wrong, in both orders", "WRONG"),
-        (Status.PASS, "", "the judge holds it right, in both orders", "none"),
-        (Status.SKIP, "", "not asked this time", "none"),
-        (Status.ERROR, "", "the judge failed", "none"),
-    ],
+OPINIONS = (
+    (Status.FAIL, "wrong", "the judge holds it wrong, in both orders", "WRONG"),
+    (Status.PASS, "", "the judge holds it right, in both orders", "none"),
+    (Status.SKIP, "", "not asked this time", "none"),
+    (Status.ERROR, "", "the judge failed", "none"),
 )
+
+
 def test_what_a_judge_said_then_counts_and_nobody_is_asked(
-    sitting: Sitting, tmp_path: Path, status: Status, variant: str, words: str, came_to: str
+    sitting: Sitting, tmp_path: Path
 ) -> None:
     sitting.config = configured(tmp_path, judge=True)
     golden = GOLDEN["facts/capital-france"]
     named = {"golden": golden.name, "golden_version": golden.version}
     asked = an_exchange(golden.prompt, "The capital of France is Paris.", **named)
-    trial = sitting.trial(asked, probe="golden", shape="golden")
-    opinion = replace(a_signal("JUDGE", status, variant), explanation=words)
-    first = sitting.judge(trial)
-    sitting.judge(
-        replace(trial, id=f"{trial.id}-again"),
-        signals=(*[s for s in first.signals if s.code != "JUDGE"], opinion),
-    )
-    report = sitting.rescore()
-    assert "no judge was asked" in said(report)
-    again = sitting.verdicts(replace(trial, id=f"{trial.id}-again"))[1]
-    assert opinion_of(again) == [opinion]
-    assert again.verdict_class.label == came_to
+    wanted = {}
+    for status, variant, words, came_to in OPINIONS:
+        trial = sitting.trial(asked, probe="golden", shape="golden")
+        first = sitting.judge(replace(trial, id=f"{trial.id}-unasked"))
+        opinion = replace(a_signal("JUDGE", status, variant), explanation=words)
+        others = [signal for signal in first.signals if signal.code != "JUDGE"]
+        sitting.judge(trial, signals=(*others, opinion))
+        wanted[trial.id] = ([opinion], came_to)
+    assert "no judge was asked" in said(sitting.rescore())
+    for trial_id, (opinions, came_to) in wanted.items():
+        again = sitting.verdicts(replace(trial, id=trial_id))[1]
+        assert opinion_of(again) == opinions
+        assert again.verdict_class.label == came_to
 
 
 def test_another_key_opens_none_of_it(sitting: Sitting) -> None:
@@ -293,21 +291,12 @@ def test_nothing_in_the_time_asked_about_is_nothing_told(sitting: Sitting) -> No
     assert "there is nothing to judge" in said(report)
 
 
-def run(store: Store, statement: str, **parameters: object) -> None:
-    def work(client: Client) -> None:
-        client.command(f"{statement} SETTINGS mutations_sync = 2", parameters)
-
-    store.flush()
-    store.writer.run(work)
-
-
-def test_a_trial_without_all_its_texts_is_not_judged(sitting: Sitting, store: Store) -> None:
+def test_a_trial_without_all_its_texts_is_not_judged(sitting: Sitting) -> None:
     trials = [sitting.trial(right(sitting), right(sitting)) for _ in range(3)]
-    for trial in trials:
-        sitting.judge(trial)
-    half, none, _ = trials
-    run(store, "ALTER TABLE bodies DELETE WHERE trial = {t:String} AND exchange = 1", t=half.id)
-    run(store, "ALTER TABLE bodies DELETE WHERE trial = {t:String}", t=none.id)
+    half, none, whole = trials
+    sitting.judge(half, edit=lambda row: row if row.exchange else None)
+    sitting.judge(none, edit=lambda row: None)
+    sitting.judge(whole)
     report = sitting.rescore()
     assert (report.exit_code, report.judged, report.absent) == (0, 1, 2)
     assert "2 without their texts" in said(report)
@@ -333,76 +322,55 @@ def test_what_is_past_its_time_is_absent_and_evidence_is_not(
     assert len(sitting.verdicts(evidence)) == 2
 
 
-def put_body(store: Store, row: BodyRow, text: bytes) -> None:
-    sealed = Sealer(PRIVATE.public_key()).seal(text, row.trial, row.exchange)
-    run(
-        store,
-        "ALTER TABLE bodies UPDATE sealed = {s:String} "
-        "WHERE trial = {t:String} AND exchange = {e:UInt32}",
-        s=sealed,
-        t=row.trial,
-        e=row.exchange,
-    )
+def sealed_anew(text: bytes) -> Edit:
+    """Return what puts another text, sealed for the same place, where a body was."""
+    sealer = Sealer(PRIVATE.public_key())
+    return lambda row: replace(row, sealed=sealer.seal(text, row.trial, row.exchange))
 
 
-def damaged(store: Store, trial: Trial, how: str) -> None:
-    row = BodyRow(
-        trial=trial.id,
-        exchange=0,
-        target="glm",
-        tenant="",
-        stored_at=trial.started_at,
-        key_id="",
-        sealed="",
-    )
-    whole = Kept(
-        trial=replace(trial, exchanges=()),
-        exchange=trial.exchanges[0],
-        count=1,
-        process="process-1",
-    )
-    if how == "newer":
-        put_body(store, row, kept_text(whole).replace(b'"version":1}', b'"version":2}'))
-    elif how == "another trial":
-        other = replace(whole, trial=replace(whole.trial, id="trial-of-somebody"))
-        put_body(store, row, kept_text(other))
-    elif how == "another target":
-        other = replace(whole, trial=replace(whole.trial, target="else"))
-        put_body(store, row, kept_text(other))
-    elif how == "no record":
-        put_body(store, row, SECRET.encode())
-    else:
-        sealed = Sealer(PRIVATE.public_key()).seal(b"{}", trial.id, 0)
-        changed = bytearray(base64.b64decode(sealed))
-        changed[60] ^= 1
-        run(
-            store,
-            "ALTER TABLE bodies UPDATE sealed = {s:String} WHERE trial = {t:String}",
-            s=base64.b64encode(changed).decode(),
-            t=trial.id,
-        )
+def damage(trial: Trial, how: str) -> Edit:
+    alone, exchange = replace(trial, exchanges=()), trial.exchanges[0]
+    whole = Kept(trial=alone, exchange=exchange, count=1, process="process-1")
+    match how:
+        case "newer":
+            return sealed_anew(kept_text(whole).replace(b'"version":1}', b'"version":2}'))
+        case "another trial":
+            return sealed_anew(kept_text(replace(whole, trial=replace(alone, id="trial-else"))))
+        case "another target":
+            return sealed_anew(kept_text(replace(whole, trial=replace(alone, target="else"))))
+        case "no record":
+            return sealed_anew(SECRET.encode())
+        case _:
+            return flipped
 
 
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ("a bit", "sealed to another key or in another place, or changed since"),
-        ("newer", "a kept exchange of format 2 was written by a newer Davylamp"),
-        ("another trial", "a body that holds another exchange"),
-        ("another target", "bodies that are not of one trial"),
-        ("no record", "a kept exchange is no JSON"),
-    ],
-)
-def test_what_is_damaged_is_counted_with_the_reason(
-    sitting: Sitting, store: Store, how: str, words: str
-) -> None:
-    trial = sitting.trial(right(sitting))
-    sitting.judge(trial)
-    damaged(store, trial, how)
+def flipped(row: BodyRow) -> BodyRow:
+    changed = bytearray(base64.b64decode(row.sealed))
+    changed[60] ^= 1
+    return replace(row, sealed=base64.b64encode(changed).decode())
+
+
+DAMAGES = {
+    "a bit": "sealed to another key or in another place, or changed since",
+    "newer": (
+        "a kept exchange of format 2 was written by a newer Davylamp "
+        "(this one knows 1); use that version"
+    ),
+    "another trial": "a body that holds another exchange",
+    "another target": "bodies that are not of one trial",
+    "no record": "a kept exchange is no JSON",
+}
+
+
+def test_what_is_damaged_is_counted_with_the_reason(sitting: Sitting) -> None:
+    for how in DAMAGES:
+        trial = sitting.trial(right(sitting))
+        sitting.judge(trial, edit=damage(trial, how))
     report = sitting.rescore()
-    assert (report.exit_code, report.unreadable, report.judged) == (3, 1, 0)
-    assert [each.count for each in report.unreadable_why] == [1]
-    assert words in report.unreadable_why[0].name
+    assert (report.exit_code, report.unreadable, report.judged) == (3, len(DAMAGES), 0)
+    assert {each.name: each.count for each in report.unreadable_why} == dict.fromkeys(
+        DAMAGES.values(), 1
+    )
     assert SECRET not in said(report)
 
 
