@@ -6,7 +6,9 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from monitor.errors import StoreError
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store, WriterLimits, open_store
+from monitor.store.client import Client
 from tests.store_faults.counting import assert_exactly_once
 from tests.store_faults.small_disks import bytes_left, small_disk
 from tests.unit.store.samples import good, trial
@@ -40,6 +43,25 @@ def filled(disk: Path, left: int) -> Path:
     return ballast
 
 
+@contextmanager
+def held_up(store: Store) -> Iterator[None]:
+    """Let nothing go on to the database while entered."""
+    entered, gate = threading.Event(), threading.Event()
+
+    def wait(_: Client) -> None:
+        entered.set()
+        gate.wait(120)
+
+    job = threading.Thread(target=store.writer.run, args=(wait,), kwargs={"patience_seconds": 120})
+    job.start()
+    assert entered.wait(60)
+    try:
+        yield
+    finally:
+        gate.set()
+        job.join()
+
+
 def kept_until_full(store: Store, numbers: Iterator[int]) -> tuple[list[str], StoreError]:
     """Keep verdicts until the store takes no more; return their ids, and what it said."""
     sink = ClickHouseSink(store.writer, store.hasher)
@@ -62,7 +84,8 @@ def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(
         acknowledged = []
         for _ in range(3):
             ballast = filled(disk, left=200_000)
-            some, error = kept_until_full(store, numbers)
+            with held_up(store):
+                some, error = kept_until_full(store, numbers)
             assert f"{folder / 'spool'}: the disk is full; make room on it" in str(error)
             acknowledged += some
             ballast.unlink()
