@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import ceil, exp, expm1, fsum, lgamma, log, log1p, sqrt
+from math import ceil, exp, expm1, lgamma, log, log1p, sqrt
 
 CONFIDENCE = 0.95
 EXCEEDED_LEVEL = 0.01
 _BISECTION_STEPS = 60
+_NEGLIGIBLE = 1e-17
 _Z_95 = 1.959963984540054
 
 
@@ -22,7 +23,32 @@ def tail_probability(failures: int, exchanges: int, rate: float) -> float:
         return 1.0
     if rate == 0:
         return 0.0
-    return min(1.0, sum(_chance(k, exchanges, rate) for k in range(failures, exchanges + 1)))
+    # Summed away from the mode, so that terms only get smaller and most need not be.
+    if failures > exchanges * rate:
+        return min(1.0, _sum_up(failures, exchanges, rate))
+    return 1 - _sum_down(failures - 1, exchanges, rate)
+
+
+def _sum_up(failures: int, exchanges: int, rate: float) -> float:
+    """Return P(at least so many), above the mode."""
+    odds, term = rate / (1 - rate), _chance(failures, exchanges, rate)
+    total = 0.0
+    while term > total * _NEGLIGIBLE:
+        total += term
+        term *= (exchanges - failures) / (failures + 1) * odds
+        failures += 1
+    return total
+
+
+def _sum_down(failures: int, exchanges: int, rate: float) -> float:
+    """Return P(at most so many), below the mode."""
+    odds, term = (1 - rate) / rate, _chance(failures, exchanges, rate)
+    total = 0.0
+    while term > total * _NEGLIGIBLE:
+        total += term
+        term *= failures / (exchanges - failures + 1) * odds
+        failures -= 1
+    return total
 
 
 def _chance(failures: int, exchanges: int, rate: float) -> float:
@@ -71,18 +97,11 @@ def _rate_at(failures: int, exchanges: int, chance: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(_BISECTION_STEPS):
         middle = (low + high) / 2
-        if _at_most(failures, exchanges, middle) > chance:
+        if 1 - tail_probability(failures + 1, exchanges, middle) > chance:
             low = middle
         else:
             high = middle
     return high
-
-
-def _at_most(failures: int, exchanges: int, rate: float) -> float:
-    """Return P(at most ``failures``), by whichever side of them has fewer terms."""
-    if 2 * failures < exchanges:
-        return fsum(_chance(k, exchanges, rate) for k in range(failures + 1))
-    return 1 - fsum(_chance(k, exchanges, rate) for k in range(failures + 1, exchanges + 1))
 
 
 def exchanges_to_show(rate: float, miss: float = 1 - CONFIDENCE) -> int:
