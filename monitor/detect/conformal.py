@@ -13,6 +13,8 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from monitor.detect.binomial import upper_bound
+
 
 def least_recorded(level: float) -> int | None:
     """Return how many recorded values it takes to reach ``level`` at all; none reach 0.
@@ -31,3 +33,15 @@ def low_p_value(recorded: Sequence[float], value: float) -> float:
     ``recorded`` is ascending. Equal values count as no higher, which errs towards healthy.
     """
     return (1 + bisect_right(recorded, value)) / (len(recorded) + 1)
+
+
+def share_below(recorded: int, level: float, confidence: float = 0.99) -> float:
+    """Return at which rate, at most, healthy values have a p-value of at most ``level``.
+
+    A stream of such scores is held to it (``y0``): the level itself is met over all recordings, and
+    a single one may be worse. Its true rate follows a Beta(l, n + 1 - l), l the largest rank
+    that reaches the level, whose quantile at ``confidence`` this is. 0.0 if no value reaches it.
+    Equal values among the recorded make it smaller.
+    """
+    rank = math.floor(round((recorded + 1) * level, 9))
+    return upper_bound(rank - 1, recorded, confidence) if rank else 0.0

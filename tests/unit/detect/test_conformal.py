@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.detect.conformal import least_recorded, low_p_value
+from monitor.detect.conformal import least_recorded, low_p_value, share_below
 
 FLOATS = st.floats(-1, 1, allow_nan=False)
 
@@ -58,3 +58,29 @@ def test_healthy_values_fail_no_oftener_than_the_level(draw: str) -> None:
     failed = sum(low_p_value(sorted(one() for _ in range(60)), one()) <= 0.05 for _ in range(draws))
     # Three standard deviations above the promise.
     assert failed <= draws * 0.05 + 3 * (draws * 0.05 * 0.95) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("recorded", "level", "share"),
+    [(200, 0.02, 0.0493), (500, 0.02, 0.0372), (1000, 0.02, 0.0316), (100, 0.05, 0.1117)],
+)
+def test_one_recording_may_be_so_much_worse_than_the_level(recorded, level, share) -> None:
+    """Quantiles of Beta(l, n + 1 - l), as any table of them has them."""
+    assert share_below(recorded, level) == pytest.approx(share, abs=5e-5)
+
+
+def test_of_a_hundred_recordings_one_is_worse_than_that() -> None:
+    """The rate of low p-values given a recording of uniform values is that of its l-th smallest."""
+    rng, worse, draws = Random(3), 0, 3000
+    for _ in range(draws):
+        recorded = sorted(rng.random() for _ in range(100))
+        share = recorded[4]
+        assert low_p_value(recorded, share - 1e-9) <= 0.05 < low_p_value(recorded, share)
+        worse += share > share_below(100, 0.05)
+    assert worse <= draws * 0.01 + 3 * (draws * 0.01) ** 0.5
+    assert worse > 0
+
+
+def test_a_level_that_no_value_reaches_is_never_met() -> None:
+    assert share_below(10, 0.05) == 0
+    assert share_below(0, 0.5) == 0
