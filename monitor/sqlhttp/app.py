@@ -52,12 +52,16 @@ class SqlPages:
         clock: Clock,
         executor: Executor,
         on_result: OnResult,
+        most_under_way: int = MOST_UNDER_WAY,
+        send_seconds: float = SEND_SECONDS,
     ) -> None:
         self._engine = engine
         self._token = token
         self._clock = clock
         self._executor = executor
         self._on_result = on_result
+        self._most_under_way = most_under_way
+        self._send_seconds = send_seconds
         self._under_way = 0
 
     def application(self, hosts: Collection[str]) -> Starlette:
@@ -114,7 +118,7 @@ class SqlPages:
             body = hello(asked.revision, USER, self._engine.version, self._engine.timezone)
             headers["X-ClickHouse-Format"] = "Native"
             return Response(body, headers=headers, media_type=content_type("Native"))
-        if self._under_way >= MOST_UNDER_WAY:
+        if self._under_way >= self._most_under_way:
             raise _too_many()
         self._under_way += 1
         try:
@@ -127,7 +131,9 @@ class SqlPages:
             "X-ClickHouse-Format": answer.form,
             "X-ClickHouse-Summary": _summary(answer),
         }
-        return _FileResponse(answer, headers, gzip=asked.gzip, on_end=self._ended)
+        return _FileResponse(
+            answer, headers, gzip=asked.gzip, seconds=self._send_seconds, on_end=self._ended
+        )
 
     async def _run(self, asked: Asked) -> Answer:
         accepted = self._clock.monotonic()
@@ -147,9 +153,16 @@ class _FileResponse(Response):
     """Sends a whole answer from its file, and closes it however the sending ends."""
 
     def __init__(
-        self, answer: Answer, headers: dict[str, str], *, gzip: bool, on_end: Callable[[], None]
+        self,
+        answer: Answer,
+        headers: dict[str, str],
+        *,
+        gzip: bool,
+        seconds: float,
+        on_end: Callable[[], None],
     ) -> None:
         self._answer = answer
+        self._seconds = seconds
         self._gzip = gzip
         self._on_end = on_end
         extra = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"} if gzip else {}
@@ -162,10 +175,10 @@ class _FileResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it. One that is not taken in time is broken off, so that it never looks whole."""
         try:
-            async with asyncio.timeout(SEND_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 await self._send(scope, send)
         except TimeoutError:
-            log.info("an answer was not taken within %.0f s, and broken off", SEND_SECONDS)
+            log.info("an answer was not taken within %.0f s, and broken off", self._seconds)
         finally:
             self._answer.file.close()
             self._on_end()

@@ -116,8 +116,7 @@ class SqlEngine:
             # A statement may run for as long as its limit says; nobody waits for it now. One that
             # was about to begin is asked to end the next time round.
             while self._control is not None:
-                with contextlib.suppress(RuntimeError):
-                    self._control.query(_KILL)
+                self.end_running()
                 with contextlib.suppress(Empty):
                     self._idle.get(timeout=_KILL_SECONDS)
                     break
@@ -127,6 +126,11 @@ class SqlEngine:
                 connection.close()
         self._connections, self._control = [], None
         shutil.rmtree(self._answers, ignore_errors=True)
+
+    def end_running(self) -> None:
+        """End what readers run just now; each of them is told."""
+        with contextlib.suppress(RuntimeError):
+            self._control.query(_KILL)
 
     def run(self, sent: bytes, parameters: Mapping[str, str], form: str | None) -> Answer:
         """Return the answer to one statement, in the form it names, else ``form``.
