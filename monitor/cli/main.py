@@ -32,7 +32,7 @@ VERBS: VerbTable = {
         "Up to which size a target reads its prompts whole.",
     ),
     "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
-    "findings": ("monitor.cli.findings_verb", "List, show and resolve findings."),
+    "findings": ("monitor.cli.findings_verb", "List, show, confirm, dismiss and resolve findings."),
     "scan": ("monitor.cli.scan_verb", "Judge answers that somebody reports."),
     "rescore": (
         "monitor.cli.rescore_verb",

@@ -96,8 +96,8 @@ class AuditRequest(BaseModel):
     last: int = Field(default=0, ge=0, le=1000)
 
 
-class ResolveRequest(BaseModel):
-    """The body of ``POST /api/findings/{id}/resolve``."""
+class DecisionRequest(BaseModel):
+    """The body of ``POST /api/findings/{id}/confirm``, ``…/dismiss`` and ``…/resolve``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

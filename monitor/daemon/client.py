@@ -19,6 +19,7 @@ from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.backups import WAITING_DIRECTORY, BackUp
+from monitor.daemon.desk import Decision
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
@@ -165,17 +166,17 @@ class DaemonDesk:
         """Return everything known of a trial."""
         return self._lines("GET", f"/api/trials/{quote(trial, safe='')}")
 
-    def findings(self) -> list[str]:
-        """Return every open finding, worst first."""
-        return self._lines("GET", "/api/findings")
+    def findings(self, *, closed: bool = False) -> list[str]:
+        """Return every open finding, worst first; with ``closed`` ones all, newest first."""
+        return self._lines("GET", "/api/findings?all=1" if closed else "/api/findings")
 
     def finding(self, finding_id: str) -> list[str]:
-        """Return one open finding with its strata and trials."""
+        """Return one finding, open or not, with its strata, trials and history."""
         return self._lines("GET", f"/api/findings/{quote(finding_id, safe='')}")
 
-    def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
-        """Close a finding as mended."""
-        path = f"/api/findings/{quote(finding_id, safe='')}/resolve"
+    def decide(self, decision: Decision, finding_id: str, who: str, why: str) -> list[str]:
+        """Confirm, dismiss or resolve a finding."""
+        path = f"/api/findings/{quote(finding_id, safe='')}/{decision}"
         return self._lines("POST", path, {"who": who, "why": why})
 
     def audit(self, published: str | None, last: int) -> AuditReport:

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from typing import Protocol
 
 from monitor.app import store_of
 from monitor.clock import Clock
 from monitor.config import Config
 from monitor.errors import StoreError, UnsureError, UsageError
-from monitor.findings import Findings, findings_in
+from monitor.findings import Findings, findings_in, from_row
 from monitor.reports.audit import AuditReport, audit_report
-from monitor.reports.findings import finding_lines, findings_lines, resolved_line
+from monitor.reports.findings import decided_line, finding_lines, findings_lines
 from monitor.reports.trial import trial_lines
 from monitor.store import Store
+
+
+class Decision(StrEnum):
+    """What a person may decide about an open finding."""
+
+    CONFIRM = "confirm"
+    DISMISS = "dismiss"
+    RESOLVE = "resolve"
 
 
 class Desk(Protocol):
@@ -23,14 +32,14 @@ class Desk(Protocol):
     def explain(self, trial: str) -> list[str]:
         """Return everything known of a trial."""
 
-    def findings(self) -> list[str]:
-        """Return every open finding, worst first."""
+    def findings(self, *, closed: bool = False) -> list[str]:
+        """Return every open finding, worst first; with ``closed`` ones all, newest first."""
 
     def finding(self, finding_id: str) -> list[str]:
-        """Return one open finding with its strata and trials."""
+        """Return one finding, open or not, with its strata, trials and history."""
 
-    def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
-        """Close a finding as mended."""
+    def decide(self, decision: Decision, finding_id: str, who: str, why: str) -> list[str]:
+        """Confirm, dismiss or resolve a finding."""
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
@@ -53,17 +62,34 @@ class StoreDesk:
             raise UsageError(msg)
         return trial_lines(known)
 
-    def findings(self) -> list[str]:
-        """Return every open finding, worst first."""
-        return findings_lines(self._findings.list_open())
+    def findings(self, *, closed: bool = False) -> list[str]:
+        """Return every open finding, worst first; with ``closed`` ones all, newest first."""
+        if not closed:
+            return findings_lines(self._findings.list_open())
+        self._store.flush()
+        every = [from_row(row) for row in self._store.reader.findings()]
+        return findings_lines(every, none="no finding")
 
     def finding(self, finding_id: str) -> list[str]:
-        """Return one open finding with its strata and trials."""
-        return finding_lines(self._findings.list_open(), finding_id)
+        """Return one finding, open or not, with its strata, trials and history."""
+        self._store.flush()
+        found = self._store.reader.finding(finding_id)
+        if found is None:
+            msg = f"{finding_id}: no finding has this id (davylamp findings list --all)"
+            raise UsageError(msg)
+        return finding_lines(from_row(found), self._store.reader.finding_history(finding_id))
 
-    def resolve(self, finding_id: str, who: str, why: str) -> list[str]:
-        """Close a finding as mended."""
-        return [resolved_line(self._findings.resolve(finding_id, who, why, self._clock.now()))]
+    def decide(self, decision: Decision, finding_id: str, who: str, why: str) -> list[str]:
+        """Confirm, dismiss or resolve a finding."""
+        if not (who.strip() and why.strip()):
+            msg = f"{finding_id}: say who decides and why (--who, --why)"
+            raise UsageError(msg)
+        decide = {
+            Decision.CONFIRM: self._findings.confirm,
+            Decision.DISMISS: self._findings.dismiss,
+            Decision.RESOLVE: self._findings.resolve,
+        }[decision]
+        return [decided_line(decide(finding_id, who, why, self._clock.now()))]
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain, which must hold ``published``; show its ``last`` links."""

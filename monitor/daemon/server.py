@@ -24,6 +24,7 @@ from monitor.daemon.bodies import (
     ProbeNowRequest,
     ScanRequest,
 )
+from monitor.daemon.desk import Decision
 from monitor.daemon.pages import Pages, Put, error_line, outcome, refused
 from monitor.daemon.probing import ProbeNow, probe_now
 from monitor.daemon.scandesk import StoreScanDesk
@@ -64,7 +65,10 @@ def make_server(
             Route("/api/trials/{trial}", kept.explain),
             Route("/api/findings", kept.findings),
             Route("/api/findings/{finding}", kept.finding),
-            Route("/api/findings/{finding}/resolve", kept.resolve, methods=["POST"]),
+            *(
+                Route(f"/api/findings/{{finding}}/{decision}", kept.decide, methods=["POST"])
+                for decision in Decision
+            ),
             Route("/api/audit", kept.audit, methods=["POST"]),
             Route("/api/backup", kept.backup, methods=["POST"]),
         ],

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from monitor.app import Installation
 from monitor.daemon.backups import BackUp, BackupStep, waiting_backup
-from monitor.daemon.bodies import AuditRequest, BackupRequest, ResolveRequest
-from monitor.daemon.desk import StoreDesk
+from monitor.daemon.bodies import AuditRequest, BackupRequest, DecisionRequest
+from monitor.daemon.desk import Decision, StoreDesk
 from monitor.daemon.pages import Pages, Put, error_line
 from monitor.errors import DavylampError
 
@@ -30,21 +30,25 @@ class StorePages(Pages):
         return await self.answer(request, lambda: self._desk.explain(trial))
 
     async def findings(self, request: Request) -> Response:
-        """Every open finding."""
-        return await self.answer(request, self._desk.findings)
+        """Every open finding; with ``?all=1`` every one."""
+        closed = request.query_params.get("all") == "1"
+        return await self.answer(request, lambda: self._desk.findings(closed=closed))
 
     async def finding(self, request: Request) -> Response:
-        """One open finding."""
+        """One finding, open or not."""
         finding = request.path_params["finding"]
         return await self.answer(request, lambda: self._desk.finding(finding))
 
-    async def resolve(self, request: Request) -> Response:
-        """Close a finding as mended."""
-        asked = await self.body(request, ResolveRequest)
+    async def decide(self, request: Request) -> Response:
+        """Confirm, dismiss or resolve a finding: the last part of the path says which."""
+        asked = await self.body(request, DecisionRequest)
         if isinstance(asked, Response):
             return asked
         finding = request.path_params["finding"]
-        return await self.answer(request, lambda: self._desk.resolve(finding, asked.who, asked.why))
+        decision = Decision(request.url.path.rpartition("/")[2])
+        return await self.answer(
+            request, lambda: self._desk.decide(decision, finding, asked.who, asked.why)
+        )
 
     async def audit(self, request: Request) -> Response:
         """Verify the audit chain and tell its head."""

@@ -1,0 +1,104 @@
+"""``davylamp findings``: what is open, what was, its history, and decisions about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from monitor.cli.main import main
+from monitor.findings import findings_in
+from monitor.model import VerdictClass
+from monitor.reports.findings import finding_lines
+from monitor.store import open_store
+from tests.unit.daemon.installed import config_of
+from tests.unit.store.samples import NOW
+from tests.unit.test_findings import bad, findings
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    config_of(tmp_path)
+    return tmp_path
+
+
+def findings_verb(folder: Path, *arguments: str) -> int:
+    return main(["findings", *arguments, "--config", str(folder / "davylamp.yaml")])
+
+
+def opened(folder: Path) -> list[str]:
+    """Record three faults and return the ids of their findings."""
+    with open_store(folder / "store") as store:
+        book = findings_in(store, NOW)
+        found = [book.record(bad(VerdictClass.LEAK, shape=shape)) for shape in ("a", "b", "c")]
+        return [finding.id for finding in found if finding is not None]
+
+
+def test_what_is_closed_can_still_be_listed_and_shown(folder: Path, capsys: Capture) -> None:
+    one, other, third = opened(folder)
+    assert findings_verb(folder, "resolve", one, "--why", "upgraded\x1b[0m", "--who", "ann") == 0
+    assert f"{one} is resolved; a is probed again on glm" in capsys.readouterr().out
+    assert findings_verb(folder, "dismiss", other, "--why", "a test", "--who", "bob") == 0
+    assert findings_verb(folder, "confirm", third, "--why", "seen", "--who", "eve") == 0
+    assert f"{third} is confirmed" in capsys.readouterr().out
+    assert findings_verb(folder, "list") == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [third]
+    assert findings_verb(folder, "list", "--all") == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert {tuple(line.split()[i] for i in (0, 4)) for line in listed} == {
+        (one, "resolved"),
+        (other, "dismissed"),
+        (third, "confirmed"),
+    }
+    assert findings_verb(folder, "show", one) == 0
+    shown = capsys.readouterr().out
+    assert "davylamp explain trial-glm-" in shown
+    history = [line.strip() for line in shown.splitlines() if "history" in line]
+    assert len(history) == 2
+    assert history[0].endswith("LEAK  confirmed  1 verdict")
+    assert history[1].endswith("LEAK  resolved  1 verdict  by ann: upgraded\\u001b[0m")
+
+
+def test_what_is_not_there_or_closed_is_said(folder: Path, capsys: Capture) -> None:
+    one, *_ = opened(folder)
+    assert findings_verb(folder, "resolve", one, "--why", " ") == 2
+    assert "say who decides and why" in capsys.readouterr().err
+    assert findings_verb(folder, "dismiss", one, "--why", "no") == 0
+    assert findings_verb(folder, "dismiss", one, "--why", "no") == 2
+    assert "no open finding has this id" in capsys.readouterr().err
+    for unknown in ("F-NOTHING", "F-1' OR 1 --"):
+        assert findings_verb(folder, "show", unknown) == 2
+    assert "findings list --all" in capsys.readouterr().err
+
+
+def test_there_may_be_none(folder: Path, capsys: Capture) -> None:
+    assert findings_verb(folder, "list") == 0
+    assert findings_verb(folder, "list", "--all") == 0
+    assert capsys.readouterr().out.splitlines() == ["no open finding", "no finding"]
+
+
+def test_a_long_history_is_told_by_what_changed(folder: Path) -> None:
+    book = findings()
+    first = bad(VerdictClass.CROSSED)
+    finding = book.record(first)
+    assert finding is not None
+    with open_store(folder / "store") as store:
+        stored = findings_in(store, NOW)
+        stored.record(first)
+        for number in range(200):
+            stored.record(bad(VerdictClass.CROSSED, f"s{number % 90}"))
+        store.flush()
+        versions = store.reader.finding_history(finding.id)
+        lines = finding_lines(stored.list_open()[0], versions)
+    history = [line for line in lines if line.startswith("  history")]
+    assert "older changes are in the table finding_changes" in history[0]
+    assert len(history) == 52
+    assert history[-1].endswith("201 verdicts")
+    later = replace(versions[-1], changed_at=versions[-1].changed_at + timedelta(days=1))
+    assert finding_lines(finding, [later])[-1].endswith(
+        "CROSSED  confirmed  201 verdicts  90 strata"
+    )
