@@ -83,9 +83,12 @@ def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(
         sink = ClickHouseSink(store.writer, store.hasher)
         acknowledged = []
         for _ in range(3):
-            ballast = filled(disk, left=200_000)
             with held_up(store):
+                ballast = filled(disk, left=200_000)
                 some, error = kept_until_full(store, numbers)
+            if disk == folder:
+                refused = store.writer.stats().failed_inserts
+                assert wait_until(lambda: store.writer.stats().failed_inserts > refused)  # noqa: B023
             assert f"{folder / 'spool'}: the disk is full; make room on it" in str(error)
             acknowledged += some
             ballast.unlink()
