@@ -36,8 +36,7 @@ _PUBLIC_BYTES = 32
 _LEAST_STEP = 256
 _STEPS_BITS = 4
 _KEY_ID_DIGITS = 16
-# Measured on prompts of the standard profile: 6 is a fifth smaller than 1 and takes as long as the
-# JSON; 9 gains nothing.
+# Measured on bodies of a lab: a twentieth smaller than with 1, and 9 gains nothing.
 _COMPRESSION = 6
 _MAKE_ONE = "openssl pkey -in PRIVATE -pubout -out PUBLIC"
 
