@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -287,3 +288,10 @@ def test_every_panel_says_what_it_answers() -> None:
         assert "{" not in re.sub(
             r"\{(from|until|targets|trial):[^}]+\}", "", panel.statement(Step.DAY)
         )
+
+
+def test_the_documentation_lists_every_panel() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "store.md").read_text("utf-8")
+    for panel in PANELS.values():
+        back = "yes" if panel.looks_back else "no"
+        assert f"| `{panel.name}` | {back} | {panel.answers} |" in page

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -159,3 +161,19 @@ def test_texts_past_their_time_are_not_read_before_a_merge_either(store: Store) 
     found = store.writer.run(lambda client: client.query(sql, {"kept_days": 7, "now": NOW}))
     store.writer.run(lambda client: client.command("SYSTEM START MERGES bodies"))
     assert [row[0] for row in found] == ["t-held", "t-young"]
+
+
+def test_the_documentation_says_how_long_every_table_is_kept() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "store.md").read_text("utf-8")
+    tables = page.split("## Tables")[1].split("## ")[0]
+    said: dict[str, str] = {}
+    for names, kept in re.findall(r"^\| (`.+?`) \|.*\| ([^|]+) \|$", tables, re.MULTILINE):
+        said |= dict.fromkeys(re.findall(r"`([a-z_*]+)`", names), kept.strip("`"))
+    numbers = {name: 101 + at for at, name in enumerate(Retention.model_fields)}
+    days = Retention.model_validate(numbers)
+    setting = {number: name for name, number in numbers.items()}
+    for term in terms(days):
+        table = re.sub(r"^.*(_hourly|_daily)$", r"*\1", term.table)
+        assert said[table] == setting[term.days], term
+    for table in KEPT_FOR_GOOD:
+        assert said[table] == "for good", table
