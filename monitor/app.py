@@ -118,10 +118,8 @@ def open_installation(
     golden = golden_prompts()
     targets = {t.name: live_target(config, t, golden, clock) for t in config.targets}
     with ExitStack() as resources:
-        store, registry = _storage(config, opened, resources)
+        store, registry = _storage(config, opened, resources, clock)
         findings = findings_in(store, clock.now())
-        store.holds.settle_soon()
-        TargetBook(store.writer, store.reader, store.hasher).note(config.targets, clock.now())
         budget = _budget(config, store, clock)
         metrics, counters = _metrics(config, store)
         scorer = resources.enter_context(closing(scorer_of(config)))
@@ -201,11 +199,15 @@ def _log_sink(config: Config, wanted: bool) -> list[Sink]:
 
 
 def _storage(
-    config: Config, opened: Opened | None, resources: ExitStack
+    config: Config, opened: Opened | None, resources: ExitStack, clock: Clock
 ) -> tuple[Store, MarkerRegistry]:
     if opened is not None:
-        return opened.store, opened.registry
-    return opened_storage(config, resources)
+        store, registry = opened.store, opened.registry
+    else:
+        store, registry = opened_storage(config, resources)
+    TargetBook(store.writer, store.reader, store.hasher).note(config.targets, clock.now())
+    store.holds.settle_soon()
+    return store, registry
 
 
 def opened_storage(config: Config, resources: ExitStack) -> tuple[Store, MarkerRegistry]:

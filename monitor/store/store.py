@@ -13,7 +13,7 @@ from monitor.clock import Clock, SystemClock
 from monitor.config.storage import Retention
 from monitor.errors import StoreError
 from monitor.store.audit import Action, AuditLog
-from monitor.store.client import Location, connect
+from monitor.store.client import Client, Location, connect
 from monitor.store.holds import Holds
 from monitor.store.lock import StoreLock
 from monitor.store.markers import MarkerStore
@@ -109,9 +109,7 @@ def open_store(
             strike_out_lost_blocks(location.path)
         client = connect(location)
         resources.callback(client.close)
-        refuse_unfinished(client, location)
-        drop_snapshot(client)
-        brought = bring_up(client, retention, cluster, on_statement)
+        brought = _whole(client, location, retention, on_statement)
         reader = Reader(connect(location, read_only=True))
         resources.callback(reader.close)
         writer = Writer(client, spool, limits, clock)
@@ -135,6 +133,18 @@ def open_store(
             brought=brought,
             _resources=resources.pop_all(),
         )
+
+
+def _whole(
+    client: Client,
+    location: Location,
+    retention: Retention | None,
+    on_statement: OnStatement | None,
+) -> Standing:
+    """Bring a database up, unless a restore left it half full; return what was done."""
+    refuse_unfinished(client, location)
+    drop_snapshot(client)
+    return bring_up(client, retention, location.cluster, on_statement)
 
 
 def located(path: Path, url: str | None, *, password: str, cluster: str | None) -> Location:
