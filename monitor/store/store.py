@@ -87,10 +87,9 @@ def open_store(
 
     ``path`` is the data directory: it holds the installation key, our lock, the spool and, without
     a ``url``, the embedded database. What an earlier process left in the spool is written first.
-    Rows are kept as long as ``retention`` says; left out, as long as until now.
-    ``on_statement`` is told how far migrations have come.
-    Raises ``StoreBusyError`` naming the process that has the directory, else ``StoreError``: also
-    while a restore that was broken off has left the store half full.
+    Rows are kept as long as ``retention`` says; left out, as long as until now. ``on_statement`` is
+    told how far migrations have come. Raises ``StoreBusyError`` naming the process that has the
+    directory, else ``StoreError``: also while a broken-off restore has left the store half full.
     """
     limits, clock = limits or WriterLimits(), clock or SystemClock()
     with ExitStack() as resources:
@@ -102,11 +101,11 @@ def open_store(
             located(path, url, password=password, cluster=cluster),
             answer_seconds=limits.answer_seconds,
         )
+        spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)
         if location.path is not None:
             make_private(location.path)
-        spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)
-        if location.path is not None and spool.sealed:
-            strike_out_lost_blocks(location.path)
+            if spool.sealed:
+                strike_out_lost_blocks(location.path)
         client = connect(location)
         resources.callback(client.close)
         brought = _whole(client, location, retention, on_statement)
