@@ -276,7 +276,9 @@ def _budget(config: Config, store: Store, clock: Clock) -> Budget:
         ):
             caps[target.name, kind.value] = Cap(tokens=cap.tokens, usd=cap.usd)
         prices[target.name] = token_price(target)
-    return Budget(caps, StoredLedger(store.writer, store.reader), clock, prices)
+    budget = Budget(caps, StoredLedger(store.writer, store.reader), clock, prices)
+    budget.remaining()  # what was spent today is read while the database is known to answer
+    return budget
 
 
 def _health(

@@ -18,6 +18,7 @@ from datetime import UTC, date
 from typing import Protocol
 
 from monitor.clock import Clock, new_id
+from monitor.errors import StoreError
 from monitor.store.reader import Reader, Spent
 from monitor.store.rows import BudgetRow
 from monitor.store.writer import Writer
@@ -88,7 +89,10 @@ class Ledger(Protocol):
         """Return what each budget spent or reserved that day."""
 
     def keep(self, row: BudgetRow) -> None:
-        """Keep a reservation or what it came to: it survives the death of this process."""
+        """Keep a reservation or what it came to: it survives the death of this process.
+
+        Raises ``StoreError``, at once, if it cannot be kept.
+        """
 
 
 @dataclass(slots=True)
@@ -153,13 +157,16 @@ class Budget:
         """Replace a reservation by what was spent, on the day it was made; return the dollars.
 
         A second time changes nothing. Zero gives it back: only for a trial of which nothing was
-        sent.
+        sent. Where it cannot be kept, what was reserved stands after a restart.
         """
         usd = self._price(reservation.target).usd(tokens)
         with self._lock:
             if self._open.pop(reservation.id, None) is None:
                 return 0.0
-            self._keep(reservation, version=1, tokens=tokens, usd=usd)
+            try:
+                self._keep(reservation, version=1, tokens=tokens, usd=usd)
+            except StoreError as error:
+                log.warning("%s stays as it was reserved, in the store: %s", reservation.id, error)
             if reservation.day == self._today():
                 spent = self._sums.setdefault((reservation.target, reservation.kind), _Sum())
                 _add(spent, tokens - reservation.tokens, usd - reservation.usd)
@@ -195,10 +202,15 @@ class Budget:
         return self._prices.get(target, TokenPrice())
 
     def _today(self) -> date:
-        """Return the day (UTC), having read what was spent if it is a new one."""
+        """Return the day (UTC), having read what was spent on it, if that may be anything.
+
+        A day that begins under our eyes has seen no spending but ours, so that midnight passes
+        while the database is away.
+        """
         today = self._clock.now().astimezone(UTC).date()
         if today != self._day:
-            found = self._ledger.spent(today)
+            begins = self._day is not None and today > self._day
+            found = () if begins else self._ledger.spent(today)
             self._sums = {(each.target, each.budget): _Sum(each.tokens, each.usd) for each in found}
             self._day = today
         return today
@@ -231,8 +243,8 @@ class StoredLedger:
         return self._reader.spent(day)
 
     def keep(self, row: BudgetRow) -> None:
-        """Keep a reservation or what it came to."""
-        self._writer.put([row])
+        """Keep a reservation or what it came to; nobody waits for room while caps are locked."""
+        self._writer.put([row], wait=False)
 
 
 def _fits(cap: Cap, spent: _Sum, tokens: int, usd: float) -> bool:

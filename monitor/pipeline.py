@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -87,6 +88,7 @@ class Pipeline:
         self._findings = findings
         self._sinks = sinks
         self._measuring = measuring or Measuring(NoScorer())
+        self._concluding = asyncio.Lock()
 
     async def run(
         self,
@@ -106,8 +108,9 @@ class Pipeline:
             session.replay(confirming)
         trial = await self._observe(session, scheduled=scheduled)
         signals = await assess(trial, target, self._registry, self._golden, self._measuring)
-        verdict = self._decide(trial, signals)
-        self._deliver(trial, verdict)
+        async with self._concluding:
+            # Off the loop, for it waits for the disk; and one after the other, as sinks expect.
+            verdict = await asyncio.to_thread(self._conclude, trial, signals)
         return Ran(trial=trial, verdict=verdict, seed=session.seed, minted=session.minted)
 
     async def _observe(self, session: _Session, *, scheduled: bool) -> Trial:
@@ -138,6 +141,12 @@ class Pipeline:
             broken=broken,
         )
 
+    def _conclude(self, trial: Trial, signals: Sequence[Signal]) -> Verdict:
+        verdict = self._decide(trial, signals)
+        for sink in self._sinks:
+            sink.deliver(trial, verdict)
+        return verdict
+
     def _decide(self, trial: Trial, signals: Sequence[Signal]) -> Verdict:
         verdict = decide(
             trial,
@@ -148,10 +157,6 @@ class Pipeline:
         )
         finding = self._findings.record(verdict, confirms=trial.confirms)
         return replace(verdict, finding=finding.id if finding else None)
-
-    def _deliver(self, trial: Trial, verdict: Verdict) -> None:
-        for sink in self._sinks:
-            sink.deliver(trial, verdict)
 
     def mint(self, owner: Owner, kind: str) -> str:
         """Return a fresh marker of ``owner``, kept in the store before it can be sent."""

@@ -36,10 +36,13 @@ class MarkerStore:
         self._reader = reader
 
     def save(self, markers: Iterable[Marker]) -> None:
-        """Queue new markers (``MarkerRegistry.take_unsaved``); they are never dropped."""
+        """Keep new markers (``MarkerRegistry.take_unsaved``) before they can be sent.
+
+        Raises ``StoreError`` at once where there is no room: a probe under way must not wait.
+        """
         rows = [self._row(marker) for marker in markers]
         if rows:
-            self._writer.put(rows)
+            self._writer.put(rows, wait=False)
 
     def load(self) -> tuple[Entry, ...]:
         """Return every entry for ``MarkerRegistry.restore``, with its text while it is live.

@@ -41,16 +41,18 @@ class FullError(StoreError):
 class WriterLimits:
     """How the writer batches, how much may wait on disk, and how long it waits before it gives up.
 
-    ``patience_seconds`` is how long a ``put`` of rows that must not be dropped waits for room, how
-    long ``run`` waits for what was put before, and how long ``close`` and the start go on trying a
-    database that refuses. ``answer_seconds`` is how long a database on a server may take to answer
-    before it counts as refusing. ``fsync`` is whether ``put`` waits for the disk.
+    ``room_seconds`` is how long a ``put`` of rows that must not be dropped waits for room.
+    ``patience_seconds`` is how long ``run`` waits for what was put before, and how long ``close``
+    and the start go on trying a database that refuses. ``answer_seconds`` is how long a database on
+    a server may take to answer before it counts as refusing. ``fsync`` is whether ``put`` waits for
+    the disk.
     """
 
     batch_rows: int = 1000
     batch_seconds: float = 1.0
     max_bytes: int = 1_024_000_000
     fsync: bool = True
+    room_seconds: float = 5.0
     patience_seconds: float = 20.0
     answer_seconds: int = 15
 
@@ -149,7 +151,7 @@ class Spool:
     def put(self, line: bytes, rows: int, *, wait: bool = True) -> None:
         """Return once the line is kept.
 
-        Raises ``FullError`` if there is no room, after ``patience_seconds`` if it may ``wait``, and
+        Raises ``FullError`` if there is no room, after ``room_seconds`` if it may ``wait``, and
         ``StoreError`` if the disk refuses. The line is then not kept.
         """
         with self.changed:
@@ -185,11 +187,11 @@ class Spool:
                 why = f"{self._directory}: the disk is full; make room on it"
             return bool(taken)
 
-        looks = math.ceil(self._limits.patience_seconds / _LOOK_AGAIN_SECONDS) if wait else 0
-        pause = self._limits.patience_seconds / max(looks, 1)
+        looks = math.ceil(self._limits.room_seconds / _LOOK_AGAIN_SECONDS) if wait else 0
+        pause = self._limits.room_seconds / max(looks, 1)
         if append() or any(self.changed.wait_for(append, pause) for _ in range(looks)):
             return taken[0]
-        waited = f" (waited {self._limits.patience_seconds:g} s)" if wait else ""
+        waited = f" (waited {self._limits.room_seconds:g} s)" if wait else ""
         raise FullError(f"the store took no rows{waited}: {why}")
 
     def _why_full(self, more: int) -> str | None:

@@ -107,18 +107,18 @@ class Writer:
                     self._given_up.set()
                     raise StoreError(msg)
 
-    def put(self, rows: Sequence[AnyRow], *, droppable: bool = False) -> bool:
+    def put(self, rows: Sequence[AnyRow], *, droppable: bool = False, wait: bool = True) -> bool:
         """Keep rows, all or none; return whether they were taken. They are then on disk.
 
-        Droppable rows are dropped and counted while the spool is full. Others wait for room, and
-        after ``patience_seconds`` raise ``StoreError``: they are then not written.
+        Droppable rows are dropped and counted while the spool is full. Others ``wait`` for room, if
+        they may, and after ``room_seconds`` raise ``StoreError``: they are then not written.
         """
         self._check_usable()
         if not rows:
             return True
         line = line_of(rows, self._clock.now())
         try:
-            self._spool.put(line, len(rows), wait=not droppable)
+            self._spool.put(line, len(rows), wait=wait and not droppable)
         except FullError:
             if not droppable:
                 raise

@@ -24,7 +24,7 @@ from tests.unit.store.spooling import wait_until
 
 # In kilobytes: an empty database is some megabytes large.
 SIZES = {"store": 48_000, "store/spool": 2_000}
-LIMITS = WriterLimits(batch_rows=100, batch_seconds=0.05, patience_seconds=0.5)
+LIMITS = WriterLimits(batch_rows=100, batch_seconds=0.05, room_seconds=0.3)
 
 
 @pytest.fixture(params=["store", "store/spool"])

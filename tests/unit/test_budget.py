@@ -219,6 +219,45 @@ def test_after_a_death_everything_reserved_and_spent_is_known(
     assert after.spent_tokens("glm", ORDINARY) == before.spent_tokens("glm", ORDINARY)
 
 
+def test_midnight_passes_while_the_database_is_away() -> None:
+    class AwayLedger(MemoryLedger):
+        away = False
+
+        def spent(self, day: date) -> Iterable[Spent]:
+            if self.away:
+                msg = "the database is away"
+                raise StoreError(msg)
+            return super().spent(day)
+
+    ledger, clock = AwayLedger(), ManualClock()
+    caps = budget(ledger, clock)
+    reserved(caps, 100)
+    ledger.away = True
+    clock.instant += timedelta(hours=1)
+    assert [left.tokens for left in caps.remaining()] == [100, 1000]
+    reserved(caps, 30)
+    ledger.away = False
+    clock.instant -= timedelta(hours=1)
+    assert caps.spent_tokens("glm", ORDINARY) == 100
+    clock.instant += timedelta(hours=1)
+    assert budget(ledger, clock).spent_tokens("glm", ORDINARY) == 30
+
+
+def test_a_charge_that_cannot_be_kept_stands_as_it_was_reserved() -> None:
+    class FillingLedger(MemoryLedger):
+        def keep(self, row: BudgetRow) -> None:
+            if row.version:
+                msg = "the disk is full"
+                raise StoreError(msg)
+            super().keep(row)
+
+    ledger = FillingLedger()
+    caps = budget(ledger)
+    caps.settle(reserved(caps, 50), 20)
+    assert caps.spent_tokens("glm", ORDINARY) == 20
+    assert budget(ledger).spent_tokens("glm", ORDINARY) == 50
+
+
 def test_nothing_may_be_sent_for_a_reservation_that_could_not_be_kept() -> None:
     class FullLedger(MemoryLedger):
         def keep(self, row: BudgetRow) -> None:

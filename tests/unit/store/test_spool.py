@@ -21,8 +21,8 @@ from monitor.store.spool import FullError, Spool
 from tests.unit.store.samples import NOW
 from tests.unit.store.spooling import SetClock, ids, rows, wait_until
 
-LIMITS = WriterLimits(patience_seconds=10)
-SHORT = WriterLimits(patience_seconds=0.05)
+LIMITS = WriterLimits(room_seconds=10)
+SHORT = WriterLimits(room_seconds=0.05)
 FSYNC, WRITE, TRUNCATE = os.fsync, os.write, os.ftruncate
 
 

@@ -25,6 +25,7 @@ def small(rows_held: int, *, patience_seconds: float = 0.05) -> WriterLimits:
         batch_rows=10,
         batch_seconds=60,
         max_bytes=rows_held * (line + 2),
+        room_seconds=patience_seconds,
         patience_seconds=patience_seconds,
     )
 
