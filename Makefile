@@ -94,6 +94,10 @@ bench-checks: install ## True and false positives of every check beside the naiv
 bench-clean: install ## False alarms of all checks on thousands of clean answers of healthy labs (half an hour)
 	$(BIN)/python -m tests.bench.clean
 
+.PHONY: bench-store
+bench-store: install ## What the store takes, how fast, and how soon panels answer (15 minutes; SIZES=1e6,1e7 an hour)
+	$(BIN)/python -m tests.bench.store --sizes $(or $(SIZES),1e6) --out docs/store-measured.md
+
 .PHONY: faults-table
 faults-table: install ## Measure the README's table: what status codes saw and what Davylamp said
 	$(BIN)/python -m tests.bench.faults
