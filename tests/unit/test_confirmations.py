@@ -42,9 +42,15 @@ class Scene:
     """A pass over a scripted target, with real findings."""
 
     def __init__(
-        self, said: Said, *, trials: int = 99, tolerance: float = 0.1, scorer: Scorer | None = None
+        self,
+        said: Said,
+        *,
+        trials: int = 99,
+        tolerance: float = 0.1,
+        scorer: Scorer | None = None,
+        sink: Told | None = None,
     ) -> None:
-        self.bench, self.told, self.purse = Bench(), Told(), Purse(trials)
+        self.bench, self.told, self.purse = Bench(), sink or Told(), Purse(trials)
         self.asked: list[Request] = []
         self.findings = Findings(MemoryFindings(), NOW)
         self.replies = 0
@@ -87,8 +93,11 @@ class Scene:
         )
 
     def step(self, probe: str = "canary", seed: int = 7) -> Done:
+        return asyncio.run(self.step_async(probe, seed))
+
+    async def step_async(self, probe: str = "canary", seed: int = 7) -> Done:
         plan = plan_pass(VIEW, profile_choices("quick", (probe,)), rng=Random(1)).trials[0]
-        step = asyncio.run(self.runner.step(self.live, plan, seed=seed))
+        step = await self.runner.step(self.live, plan, seed=seed)
         assert isinstance(step, Done)
         return step
 
