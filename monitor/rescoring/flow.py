@@ -35,6 +35,7 @@ from monitor.store.client import connect
 from monitor.store.decode import class_of
 from monitor.store.encode import signal_rows, verdict_rows
 from monitor.store.kept import KeptReader, Span
+from monitor.store.retention import in_time
 from monitor.store.rows import AnyRow
 from monitor.verdicts import decide
 
@@ -66,7 +67,8 @@ async def rescore_in(
 ) -> RescoreReport:
     """Do the same in a store that is open already, with these golden prompts."""
     with ExitStack() as resources:
-        reader = KeptReader(connect(store.location, read_only=True))
+        bodies_since = in_time(config.storage.retention, clock.now())
+        reader = KeptReader(connect(store.location, read_only=True), bodies_since)
         resources.enter_context(closing(reader))
         scorer = resources.enter_context(closing(scorer_of(config)))
         run = _Run(config, clock, asked, store, reader, scorer, golden)

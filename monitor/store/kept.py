@@ -8,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from monitor.model import Verdict
+from monitor.store.client import Client
 from monitor.store.reader import Reader, milliseconds
+from monitor.store.retention import IN_TIME
 from monitor.store.rows import TABLES, BodyRow, ExchangeVerdictRow, VerdictRow
 
 # Verdicts a page, with their signals; and the sealed characters that are fetched at once. A trial
@@ -28,7 +30,7 @@ _IN_SPAN = (
     ">= arrayElement({starts:Array(Int64)}, indexOf({targets:Array(String)}, target))"
 )
 _BODIES_OF = (
-    "has({trials:Array(String)}, trial) "
+    f"has({{trials:Array(String)}}, trial) AND {IN_TIME} "
     "AND stored_at >= fromUnixTimestamp64Milli({since:Int64}) "
     "AND stored_at <= fromUnixTimestamp64Milli({until:Int64})"
 )
@@ -52,7 +54,15 @@ class Span:
 
 
 class KeptReader(Reader):
-    """Reads first verdicts of trials (source ``probe``) and the bodies of their exchanges."""
+    """Reads first verdicts of trials (source ``probe``) and the bodies of their exchanges.
+
+    Bodies from before ``bodies_since`` (milliseconds) are past their time, and not read even where
+    they are still there, unless they are held.
+    """
+
+    def __init__(self, client: Client, bodies_since: int) -> None:
+        super().__init__(client)
+        self._bodies_since = bodies_since
 
     def judged(self, since: datetime, until: datetime) -> dict[str, int]:
         """Return how many trials of each target were judged in that time."""
@@ -146,20 +156,20 @@ class KeptReader(Reader):
             f"SELECT trial, sum(length(sealed)) FROM {TABLES[BodyRow]} "  # noqa: S608
             f"WHERE {_BODIES_OF} GROUP BY trial"
         )
-        return {str(t): int(n) for t, n in self._client.query(sql, _place(verdicts))}
+        return {str(t): int(n) for t, n in self._client.query(sql, self._place(verdicts))}
 
     def _bodies(self, verdicts: Sequence[Verdict]) -> dict[str, list[BodyRow]]:
         found: dict[str, list[BodyRow]] = {verdict.trial: [] for verdict in verdicts}
-        for row in self._rows(BodyRow, _BODIES_OF, _place(verdicts)):
+        for row in self._rows(BodyRow, _BODIES_OF, self._place(verdicts)):
             found[row.trial].append(row)
         return found
 
-
-def _place(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """Return what ``_BODIES_OF`` is bound to: a body is stored as of its verdict's instant."""
-    instants = [milliseconds(verdict.decided_at) for verdict in verdicts]
-    return {
-        "trials": [verdict.trial for verdict in verdicts],
-        "since": min(instants),
-        "until": max(instants),
-    }
+    def _place(self, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+        """Return what ``_BODIES_OF`` is bound to: a body is stored as of its verdict's instant."""
+        instants = [milliseconds(verdict.decided_at) for verdict in verdicts]
+        return {
+            "trials": [verdict.trial for verdict in verdicts],
+            "since": min(instants),
+            "until": max(instants),
+            "in_time": self._bodies_since,
+        }

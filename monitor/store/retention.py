@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from monitor.config.storage import Retention
 from monitor.store.client import Client
@@ -20,8 +21,8 @@ KEPT_FOR_GOOD = frozenset({
     *("targets", "markers", "calibrations", "findings", "finding_changes"),
     *("audit_log", "detector_states", "schema_migrations"),
 })  # fmt: skip
-# Only rows whose time has not come, and those that are held; for tables with both.
-IN_TIME = "(held OR toDateTime(stored_at) + toIntervalDay({kept_days:UInt16}) > {now:DateTime})"
+# Bodies whose time has not come, and those that are held.
+IN_TIME = "(held OR stored_at > fromUnixTimestamp64Milli({in_time:Int64}))"
 _TTL = re.compile(r"\bTTL (.+?)(?: SETTINGS |$)")
 _DAYS = re.compile(r"toIntervalDay\((\d+)\)|INTERVAL (\d+) DAY", re.IGNORECASE)
 
@@ -60,6 +61,11 @@ class TermChange:
     def __str__(self) -> str:
         before = "for good" if self.days_in_force is None else f"{self.days_in_force} days"
         return f"{self.term.table}: rows are kept {self.term.days} days (until now: {before})"
+
+
+def in_time(retention: Retention, now: datetime) -> int:
+    """Return what ``IN_TIME`` is bound to: bodies from before that instant are past their time."""
+    return int((now - timedelta(days=retention.bodies_days)).timestamp() * 1000)
 
 
 def terms(retention: Retention) -> tuple[Term, ...]:

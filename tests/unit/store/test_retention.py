@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import fields
 from datetime import timedelta
 from itertools import count
@@ -13,17 +14,19 @@ import pytest
 from monitor.clock import SystemClock
 from monitor.config.storage import Retention
 from monitor.store import Store
-from monitor.store.client import Client
+from monitor.store.client import Client, connect
+from monitor.store.kept import KeptReader
 from monitor.store.retention import (
-    IN_TIME,
     KEPT_FOR_GOOD,
     Term,
     apply_terms,
+    in_time,
     term_changes,
     terms,
 )
 from monitor.store.rows import TABLES, AnyRow, BodyRow
 from tests.unit.store.any_row import any_row
+from tests.unit.store.samples import verdict
 
 # The database drops by its own clock.
 NOW = SystemClock().now()
@@ -143,24 +146,19 @@ def test_what_somebody_changed_by_hand_is_put_right(store: Store, by_hand: str) 
 
 
 def test_texts_past_their_time_are_not_read_before_a_merge_either(store: Store) -> None:
-    def body(days: float, trial: str, *, held: bool) -> BodyRow:
-        row = any_row(BodyRow, 0, NOW - timedelta(days=days), trial=trial, held=held)
-        assert isinstance(row, BodyRow)
-        return row
-
+    ages = {"t-young": 6.9, "t-old": 7.1, "t-held": 7.1}
+    at = {trial: NOW - timedelta(days=days) for trial, days in ages.items()}
+    rows = [any_row(BodyRow, 0, at[trial], trial=trial, held=trial == "t-held") for trial in ages]
     store.writer.run(lambda client: client.command("SYSTEM STOP MERGES bodies"))
-    store.writer.put(
-        [
-            body(6.9, "t-young", held=False),
-            body(7.1, "t-old", held=False),
-            body(7.1, "t-held", held=True),
-        ]
-    )
+    store.writer.put(rows)
     store.flush()
-    sql = f"SELECT trial FROM bodies WHERE {IN_TIME} AND trial LIKE 't-%' ORDER BY trial"  # noqa: S608
-    found = store.writer.run(lambda client: client.query(sql, {"kept_days": 7, "now": NOW}))
+    assert store.reader.counts()["bodies"] >= 3
+    client = connect(store.location, read_only=True)
+    judged = [verdict(1, trial=trial, decided_at=at[trial]) for trial in ages]
+    with closing(KeptReader(client, in_time(Retention(), NOW))) as reader:
+        found = {trial for page in reader.bodies(judged) for trial, of in page.items() if of}
     store.writer.run(lambda client: client.command("SYSTEM START MERGES bodies"))
-    assert [row[0] for row in found] == ["t-held", "t-young"]
+    assert found == {"t-held", "t-young"}
 
 
 def test_the_documentation_says_how_long_every_table_is_kept() -> None:
