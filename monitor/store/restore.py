@@ -5,7 +5,7 @@ Nothing is touched before every file was read and found to be as its manifest sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -73,13 +73,20 @@ def whole_backup(folder: Path, on_bytes: OnBytes) -> Manifest:
 
 
 def restore(
-    place: Place, folder: Path, manifest: Manifest, order: Order, on_rows: OnRows
+    place: Place,
+    folder: Path,
+    manifest: Manifest,
+    order: Order,
+    on_rows: OnRows,
+    *,
+    opened: Callable[[Location], Client] = connect,
 ) -> Restored:
     """Fill an empty store from a backup whose manifest is one of ``whole_backup``.
 
-    Raises ``StoreBusyError`` naming the process that has the folder, and ``StoreError`` for a
-    store that is not empty, for a key that is not the backup's, and for whatever else keeps the
-    store from being whole: it then says so itself, until a restore comes to its end.
+    ``opened`` gives the client that writes. Raises ``StoreBusyError`` naming the process that has
+    the folder, and ``StoreError`` for a store that is not empty, for a key that is not the
+    backup's, and for whatever else keeps the store from being whole: it then says so itself, until
+    a restore comes to its end.
     """
     check_schema(manifest)
     make_private(place.path)
@@ -90,7 +97,7 @@ def restore(
         if place.location.path is not None:
             make_private(place.location.path)
         with (
-            closing(connect(place.location)) as client,
+            closing(opened(place.location)) as client,
             closing(Reader(connect(place.location, read_only=True))) as reader,
         ):
             refuse_filled(client, place.location.url or place.path)

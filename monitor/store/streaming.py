@@ -19,6 +19,8 @@ LEDGER = "schema_migrations"
 _MADE = re.compile(r"^\s*CREATE TABLE IF NOT EXISTS (\w+)", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _IN_PARTITION = re.compile(r"(?:\w+\()?(\w+)\)?", re.ASCII)
+_ROWS_TOGETHER = 20_000
+_LARGE_ROWS = ("bodies",)
 _MERGES_ROWS = ("ReplacingMergeTree", "AggregatingMergeTree")
 
 
@@ -151,14 +153,26 @@ def windows(
 ) -> list[Window]:
     """Return what to read in turn, in order; each has at most ``most_rows`` where that can be.
 
-    A partition that has more is read in parts that begin with the same columns of the key.
+    A partition that has more is read in parts that begin with the same columns of the key, and
+    small ones are read together, sorted: so few that they fit into memory.
     """
-    found = _counted(client, shape, where, "_partition_id")
     parts: list[Window] = []
-    for partition, rows in found:
-        condition = "r._partition_id = {partition:String}"
-        window = Window(where=where.also(condition, partition=partition), rows=rows)
+    fits = 0 if shape.name in _LARGE_ROWS else min(_ROWS_TOGETHER, most_rows or _ROWS_TOGETHER)
+    for partitions, rows in _together(_counted(client, shape, where, "_partition_id"), fits):
+        condition = "has({partitions:Array(String)}, r._partition_id)"
+        window = Window(where=where.also(condition, partitions=partitions), rows=rows)
         parts += _split(client, shape, window, 0, most_rows)
+    return parts
+
+
+def _together(found: list[tuple[str, int]], fits: int) -> list[tuple[list[str], int]]:
+    parts: list[tuple[list[str], int]] = []
+    for partition, rows in found:
+        if parts and parts[-1][1] + rows <= fits:
+            names, before = parts.pop()
+            parts.append(([*names, partition], before + rows))
+        else:
+            parts.append(([partition], rows))
     return parts
 
 
@@ -190,7 +204,8 @@ def read(
     client: Client, shape: TableShape, expressions: str, window: Window, form: str
 ) -> Iterator[bytes]:
     """Yield the rows of a window in a form of the database; ``expressions`` are of ``r``."""
-    order = ", ".join(f"r.{name}" for name in shape.key)
+    together = len(window.where.parameters["partitions"]) > 1
+    order = ", ".join(f"r.{name}" for name in (*["_partition_id"][:together], *shape.key))
     sql = (
         f"SELECT {expressions} FROM {shape.source} "  # noqa: S608 - names of ours
         f"WHERE {window.where} ORDER BY {order}"

@@ -6,7 +6,6 @@ import csv
 import errno
 import json
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -19,15 +18,13 @@ import pytest
 from monitor.errors import StoreError, UsageError
 from monitor.store import Store
 from monitor.store.client import Client, connect
-from monitor.store.exporting import Exported, Form, Wanted, Workshop, export, file_at
-from monitor.store.streaming import Column, TableShape, table_names, tables_of
+from monitor.store.exporting import Form, Wanted, Workshop, export, file_at
+from monitor.store.streaming import table_names, tables_of
+from tests.unit.store.exports import assert_read_back, exported, read_back
 from tests.unit.store.full import NOW, TARGETS, fill
 
 # One of each kind; the long tests take them all.
 SOME = ("exchanges", "findings", "markers", "exchanges_hourly", "budget_spent", "audit_log")
-READ_AS = {Form.JSONL: "JSONEachRow", Form.CSV: "CSVWithNames", Form.PARQUET: "Parquet"}
-# What the file holds for a text that a spreadsheet would take for a formula.
-AS_IN_CSV = r"if(match({0}, '^\'[=+\\-@\\t\\r]'), substring({0}, 2), {0})"
 
 
 @pytest.fixture(scope="module")
@@ -48,54 +45,13 @@ def engine(filled: Store) -> Iterator[Client]:
         yield opened
 
 
-def exported(store: Store, client: Client, file: Path, wanted: Wanted) -> Exported:
-    workshop = Workshop(folder=file.parent, open_engine=lambda: closing(connect(store.location)))
-    with file_at(file) as out:
-        return export(client, wanted, out, workshop, lambda rows, expected, size: None)
-
-
-def read_back(file: Path, shape: TableShape, form: Form) -> str:
-    quantiles = "Array(Nullable(Float64))" if form is Form.JSONL else "Array(Float64)"
-    types = [
-        quantiles if "AggregateFunction(quantiles" in c.type else c.type for c in shape.columns
-    ]
-    named = (f"{c.name} {kind}" for c, kind in zip(shape.columns, types, strict=True))
-    structure = ", ".join(named).replace("'", "\\'")
-    return f"file('{file}', '{READ_AS[form]}', '{structure}')"
-
-
-def content(engine: Client, source: str, values: list[str]) -> tuple[int, int]:
-    sql = f"SELECT count(), sum(cityHash64(tuple({', '.join(values)}))) FROM {source}"  # noqa: S608
-    [(rows, total)] = engine.query(f"{sql} SETTINGS date_time_input_format = 'best_effort'")
-    return rows, total
-
-
-def stored_value(column: Column, form: Form) -> str:
-    if "AggregateFunction(quantiles" not in column.type:
-        return column.name
-    finished = f"finalizeAggregation({column.name})"
-    return f"arrayMap(x -> if(isNaN(x), NULL, x), {finished})" if form is Form.JSONL else finished
-
-
 @pytest.mark.parametrize("form", Form)
 def test_a_table_is_read_back_as_it_is_stored(
     filled: Store, client: Client, engine: Client, tmp_path: Path, form: Form
 ) -> None:
-    shapes = tables_of(client)
-    assert tuple(shapes) == table_names()
+    assert tuple(tables_of(client)) == table_names()
     for name in SOME:
-        shape = shapes[name]
-        file = tmp_path / f"{name}.{form}"
-        done = exported(filled, client, file, Wanted(table=name, form=form, with_sealed=True))
-        is_text = form is Form.CSV
-        there = [
-            AS_IN_CSV.format(c.name) if is_text and c.is_text else c.name for c in shape.columns
-        ]
-        kept = content(engine, shape.source, [stored_value(c, form) for c in shape.columns])
-        assert content(engine, read_back(file, shape, form), there) == kept, name
-        assert done.rows == kept[0] > 0, name
-        assert done.bytes == file.stat().st_size
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert_read_back(filled, engine, tmp_path, name, form)
 
 
 @pytest.mark.parametrize("form", [Form.JSONL, Form.CSV])
