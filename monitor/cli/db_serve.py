@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 from typing import Annotated
@@ -40,29 +41,34 @@ def serve(
     if settings.storage.url is not None:
         msg = "storage.url names a ClickHouse server of your own: ask that (nothing to serve here)"
         raise UsageError(msg)
-    _refuse_a_running_daemon(settings)
+    _refuse_an_owned_store(settings)
     ending = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ending.set())
-    with store_of(settings) as store:
+    readers = sql_server(settings, SystemClock(), port=port)
+    with contextlib.ExitStack() as resources:
+        # Stopped before the store is let go of, and also if that cannot be opened.
+        resources.callback(readers.stop)
+        store = resources.enter_context(store_of(settings))
+        resources.callback(readers.stop)
         data = store.location.path
         if data is None:  # the URL was looked at above
             raise UsageError("the store is not embedded")
-        readers = sql_server(settings, data, SystemClock(), port=port)
-        readers.start()
-        try:
-            typer.echo(f"serving {readers.url} to user {USER}; password: {_password(settings)}")
-            ending.wait()
-        finally:
-            readers.stop()
+        readers.start(data)
+        typer.echo(f"serving {readers.url} to user {USER}; password: {_password(settings)}")
+        ending.wait()
 
 
-def _refuse_a_running_daemon(settings: Config) -> None:
+def _refuse_an_owned_store(settings: Config) -> None:
     owner = owner_of(settings.storage_path)
-    if owner is None or owner.url is None:
+    if owner is None:
         return
     sql = settings.storage.sql
-    msg = f"{settings.storage_path}: process {owner.pid} owns this store; its daemon at {owner.url}"
+    msg = f"{settings.storage_path}: process {owner.pid} owns this store"
+    if owner.url is None:
+        msg += " and is no daemon: wait for it, or ask it if it is another `db serve`"
+        raise StoreBusyError(msg)
+    msg += f"; its daemon at {owner.url}"
     if sql.enabled:
         msg += f" serves readers already, at {url_of(sql.host, sql_port(settings))}"
     else:

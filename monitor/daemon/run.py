@@ -48,10 +48,10 @@ async def _readers_served(installation: Installation) -> AsyncIterator[None]:
         yield
         return
     counted = installation.counters.count_statement
-    readers = sql_server(config, data, installation.clock, on_result=counted)
-    await asyncio.to_thread(readers.start)
-    log.info("serving readers' SQL at %s", readers.url)
+    readers = sql_server(config, installation.clock, on_result=counted)
     try:
+        await asyncio.to_thread(readers.start, data)
+        log.info("serving readers' SQL at %s", readers.url)
         yield
     finally:
         await asyncio.to_thread(readers.stop)

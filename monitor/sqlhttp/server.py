@@ -36,40 +36,36 @@ _KEYS = "storage.sql.host or storage.sql.port, or set storage.sql.enabled: false
 
 
 class SqlServer:
-    """A server of readers while it runs; ``start`` it, then ``stop`` it."""
+    """A server of readers that has its port; ``start`` it over a store's data, then ``stop`` it."""
 
     def __init__(
-        self,
-        *,
-        engine: SqlEngine,
-        app: Starlette,
-        executor: ThreadPoolExecutor,
-        listener: socket.socket,
-        url: str,
+        self, config: Config, listener: socket.socket, token: str, clock: Clock, on_result: OnResult
     ) -> None:
-        self.url = url
-        self._engine = engine
-        self._executor = executor
+        self.url = url_of(*listener.getsockname()[:2])
+        self._config = config
         self._listener = listener
+        self._token = token
+        self._clock = clock
+        self._on_result = on_result
+        self._engine: SqlEngine | None = None
+        self._executor: ThreadPoolExecutor | None = None
+        self._server: _ReadyServer | None = None
+        self._thread: threading.Thread | None = None
         self._ready = threading.Event()
-        self._server = _ReadyServer(
-            uvicorn.Config(
-                app,
-                log_config=None,
-                access_log=False,
-                lifespan="off",
-                http="h11",
-                ws="none",
-                server_header=False,
-                h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
-                timeout_graceful_shutdown=_STOP_SECONDS,
-            ),
-            self._ready,
-        )
-        self._thread = threading.Thread(target=self._serve, name="sql-http", daemon=True)
 
-    def start(self) -> None:
-        """Return once it serves. Raises ``StoreError`` if it does not come to that."""
+    def start(self, data: Path) -> None:
+        """Serve the embedded data of a store that this process owns, from when this returns.
+
+        Raises ``StoreError`` if the engine refuses.
+        """
+        sql, limits = self._config.storage.sql, _limits(self._config.storage.sql)
+        self._engine = SqlEngine(data, self._config.storage_path, limits)
+        self._engine.open()
+        self._executor = ThreadPoolExecutor(limits.readers, thread_name_prefix="sql-reader")
+        pages = SqlPages(self._engine, self._token, self._clock, self._executor, self._on_result)
+        app = pages.application(own_names(sql.host, self._config.listen.hosts))
+        self._server = _ReadyServer(_settings(app), self._ready)
+        self._thread = threading.Thread(target=self._serve, name="sql-http", daemon=True)
         self._thread.start()
         self._ready.wait()
         if not self._server.started:
@@ -78,18 +74,23 @@ class SqlServer:
             raise StoreError(msg)
 
     def stop(self) -> None:
-        """End what runs, break off what is being sent, and let go of the store."""
-        self._server.should_exit = True
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        self._engine.close()
-        self._executor.shutdown()
-        if self._thread.is_alive():
+        """End what runs, break off what is being sent, let go of the store and of the port."""
+        if self._server is not None:
+            self._server.should_exit = True
+        if self._executor is not None:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._engine is not None:
+            self._engine.close()
+        if self._executor is not None:
+            self._executor.shutdown()
+        if self._thread is not None:
             self._thread.join()
         self._listener.close()
 
     def _serve(self) -> None:
         try:
-            asyncio.run(self._server.serve(sockets=[self._listener]))
+            if self._server is not None:
+                asyncio.run(self._server.serve(sockets=[self._listener]))
         finally:
             self._ready.set()
 
@@ -115,37 +116,28 @@ def sql_port(config: Config) -> int:
 
 
 def sql_server(
-    config: Config,
-    data: Path,
-    clock: Clock,
-    *,
-    port: int | None = None,
-    on_result: OnResult | None = None,
+    config: Config, clock: Clock, *, port: int | None = None, on_result: OnResult | None = None
 ) -> SqlServer:
-    """Open a server over the embedded data of a store that this process owns.
+    """Return a server that has its port and its password, and waits to be started.
 
-    Raises ``UsageError`` if the port is taken, ``ConfigError`` for a password that cannot be
-    read, ``StoreError`` if the engine refuses.
+    Raises ``UsageError`` if the port is taken, ``ConfigError`` for a password that cannot be read.
     """
-    sql = config.storage.sql
-    port = port or sql_port(config)
     token = reader_token(config)
-    listener = listening(sql.host, port, _KEYS)
-    limits = _limits(sql)
-    engine = SqlEngine(data, config.storage_path, limits)
-    try:
-        engine.open()
-    except StoreError:
-        listener.close()
-        raise
-    executor = ThreadPoolExecutor(limits.readers, thread_name_prefix="sql-reader")
-    pages = SqlPages(engine, token, clock, executor, on_result or _unheard)
-    return SqlServer(
-        engine=engine,
-        app=pages.application(own_names(sql.host, config.listen.hosts)),
-        executor=executor,
-        listener=listener,
-        url=url_of(sql.host, port),
+    listener = listening(config.storage.sql.host, port or sql_port(config), _KEYS)
+    return SqlServer(config, listener, token, clock, on_result or _unheard)
+
+
+def _settings(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        http="h11",
+        ws="none",
+        server_header=False,
+        h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
+        timeout_graceful_shutdown=_STOP_SECONDS,
     )
 
 
