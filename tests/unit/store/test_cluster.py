@@ -74,6 +74,21 @@ def test_settings_are_changed_on_every_host_and_alone() -> None:
             assert " ON CLUSTER 'main' MODIFY SETTING " in on_cluster(statement, "main")
 
 
+def test_the_engine_knows_every_setting_of_a_replicated_table(store: Store) -> None:
+    sql = "SELECT name FROM system.replicated_merge_tree_settings"
+    known = {str(row[0]) for row in store.writer.run(lambda client: client.query(sql))}
+    said = {
+        name
+        for statement in STATEMENTS
+        for settings in re.findall(r"SETTINGS? (.+)$", on_cluster(statement, "main"))
+        if statement.lstrip().startswith(("CREATE TABLE", "ALTER TABLE"))
+        for name in re.findall(r"(\w+) = ", settings)
+    }
+    of_a_query = {"mutations_sync", "allow_nondeterministic_mutations"}
+    assert "replicated_deduplication_window" in said
+    assert said - of_a_query <= known
+
+
 def test_tokens_are_known_for_as_long_as_a_spool_may_wait() -> None:
     [said] = {
         match
