@@ -16,6 +16,7 @@ from monitor.cli.doctor_target import read_secret
 from monitor.config import Node, Target
 from monitor.conventions import PREFIX
 from monitor.errors import ConfigError
+from monitor.sinks import sealer_of
 from monitor.store.leftovers import QUARANTINE, waiting_in
 from monitor.store.store import SPOOL_DIRECTORY
 
@@ -31,7 +32,7 @@ _DEFAULT_PORTS = {"clickhouse": 8123, "clickhouses": 8443}
 async def check_storage(around: Surroundings) -> AsyncIterator[Line]:
     """See that verdicts can be kept."""
     yield check_folder(around)
-    for line in check_spool(around):
+    for line in (*check_spool(around), *check_bodies(around)):
         yield line
     if around.config.storage.url is not None:
         yield await check_clickhouse(around, around.config.storage.url)
@@ -79,6 +80,16 @@ def check_spool(around: Surroundings) -> Iterator[Line]:
         said = f"rows that cannot be written were laid aside (files: {found.laid_aside})"
         remedy = f"keep {spool / QUARANTINE} for whoever mends this, then remove what is in it"
         yield warn("quarantine", said, remedy)
+
+
+def check_bodies(around: Surroundings) -> Iterator[Line]:
+    """Say whether texts are kept, to which key and for how long; the key itself is proven."""
+    sealer, storage = sealer_of(around.config), around.config.storage
+    if sealer is None or storage.bodies is None:
+        return
+    which = "all texts" if storage.bodies.keep == "all" else "texts of what is not good"
+    days = storage.retention.bodies_days
+    yield ok("bodies", f"{which} are kept for {days} d, sealed to key {sealer.key_id}")
 
 
 def _nearest(path: Path) -> Path:

@@ -13,7 +13,7 @@ from monitor.store import Reader
 from monitor.store.client import Location, connect
 from monitor.store.store import DATA_DIRECTORY
 from tests.integration.processes import Installation
-from tests.unit.store.test_bodies import pem_of, public_pem_of
+from tests.unit.store.body_keys import pem_of, public_pem_of
 
 # What is another verdict's own, by which two of one trial differ.
 OWN = ("id", "source", "decided_at", "scheduled", "finding", "rescores")

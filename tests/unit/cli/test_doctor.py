@@ -16,7 +16,7 @@ import pytest
 
 from monitor.cli.config_commands import Report
 from monitor.cli.doctor import doctor
-from monitor.cli.doctor_around import check_folder
+from monitor.cli.doctor_around import check_bodies, check_folder
 from monitor.cli.doctor_line import Health, Surroundings
 from monitor.cli.doctor_target import check_connection
 from monitor.clock import SystemClock
@@ -24,6 +24,7 @@ from tests.unit.cli.certificate import self_signed
 from tests.unit.cli.small_server import Answer, Handler, serving
 from tests.unit.config.known import load_text
 from tests.unit.scoring.tiny_bert import save_tiny_bert
+from tests.unit.store.body_keys import OPENER, PRIVATE, public_pem_of
 
 KEYS = {
     "DONOR_A_KEY": "planted-key-a",
@@ -320,3 +321,17 @@ def test_a_folder_that_is_there_and_named_from_here(
     assert "can be made" in check_folder(here).said
     Path("davylamp-data").mkdir()
     assert check_folder(here).said == "davylamp-data can be written"
+
+
+@pytest.mark.parametrize(
+    ("keep", "which"), [("all", "all texts"), ("not_good", "texts of what is not good")]
+)
+def test_that_texts_are_kept_is_said_with_the_key_they_are_sealed_to(
+    tmp_path: Path, keep: str, which: str
+) -> None:
+    (tmp_path / "public.pem").write_bytes(public_pem_of(PRIVATE))
+    bodies = f"storage: {{bodies: {{public_key_file: public.pem, keep: {keep}}}}}\n"
+    (line,) = check_bodies(around(tmp_path, text_for(9, 9) + bodies, KEYS))
+    assert line.health is Health.OK
+    assert line.said == f"{which} are kept for 7 d, sealed to key {OPENER.key_id}"
+    assert not list(check_bodies(around(tmp_path, text_for(9, 9), KEYS)))

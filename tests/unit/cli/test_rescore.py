@@ -10,7 +10,7 @@ import yaml
 from monitor.cli.main import main
 from monitor.store.lock import StoreLock
 from tests.unit.daemon.installed import TARGET
-from tests.unit.store.test_bodies import PRIVATE, pem_of, public_pem_of
+from tests.unit.store.body_keys import PRIVATE, pem_of, public_pem_of
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from monitor.store.rows import BodyRow
 from monitor.verdicts import decide
 from tests.builders import a_trial
 from tests.unit.daemon.installed import TARGET, ManualClock
-from tests.unit.store.test_bodies import PRIVATE
+from tests.unit.store.body_keys import PRIVATE
 
 OPENER = Opener(PRIVATE)
 ANOTHER = X25519PrivateKey.from_private_bytes(bytes(range(1, 33)))

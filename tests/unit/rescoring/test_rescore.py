@@ -24,7 +24,7 @@ from monitor.store.exchange_text import Kept, kept_text
 from monitor.store.rows import BodyRow
 from tests.builders import a_signal, an_exchange
 from tests.unit.rescoring.recorded import ANOTHER, GOLDEN, OPENER, Edit, Sitting, configured
-from tests.unit.store.test_bodies import PRIVATE
+from tests.unit.store.body_keys import PRIVATE
 
 SECRET = "the words of a customer"  # noqa: S105 - planted, to be looked for
 GOOD = {"outcome": Outcome.GOOD, "verdict_class": VerdictClass.NONE, "signals": ()}

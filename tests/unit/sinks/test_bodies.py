@@ -22,8 +22,8 @@ from monitor.store.bodies import MOST_TEXT_BYTES, Opener, Sealer
 from monitor.store.exchange_text import kept_of
 from monitor.store.rows import BodyRow
 from tests.unit.config.known import GOOD
+from tests.unit.store.body_keys import PRIVATE, pem_of, public_pem_of
 from tests.unit.store.samples import SECRETS, exchange, good, trial, verdict
-from tests.unit.store.test_bodies import PRIVATE, pem_of, public_pem_of
 
 OPENER = Opener(PRIVATE)
 KEY = "sk-of-tenant-a-0123456789"

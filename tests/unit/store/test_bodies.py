@@ -22,25 +22,9 @@ from monitor.store.bodies import (
     TooLargeError,
     padded_size,
 )
+from tests.unit.store.body_keys import OPENER, PRIVATE, SEALER, pem_of, public_pem_of
 
 SECRET = b"the customer's own words"
-PRIVATE = X25519PrivateKey.from_private_bytes(bytes(range(32)))
-SEALER, OPENER = Sealer(PRIVATE.public_key()), Opener(PRIVATE)
-
-
-def pem_of(private: X25519PrivateKey, passphrase: bytes | None = None) -> bytes:
-    how = (
-        serialization.BestAvailableEncryption(passphrase)
-        if passphrase
-        else serialization.NoEncryption()
-    )
-    form = serialization.PrivateFormat.PKCS8
-    return private.private_bytes(serialization.Encoding.PEM, form, how)
-
-
-def public_pem_of(private: X25519PrivateKey) -> bytes:
-    form = serialization.PublicFormat.SubjectPublicKeyInfo
-    return private.public_key().public_bytes(serialization.Encoding.PEM, form)
 
 
 @settings(max_examples=60, deadline=None)
