@@ -38,6 +38,11 @@ _READING_TAKES = 4
 _URL = re.compile(r"( with url: \S+| executing HTTP request attempt \d+ \(\S+\))")
 # What the engine quotes in its reason may be a value of ours.
 _OF_ENGINE = "DB::"
+_CODE = re.compile(r"\bCode: (\d+)\.")
+# Values that cannot be parsed, are too large, or break a constraint.
+_OF_VALUES = frozenset({6, 27, 53, 69, 70, 72, 117, 131, 321, 349, 407, 469})
+# By then the table itself has the rows.
+_OF_VIEW = "while pushing to view"
 _QUOTED = re.compile(r"(['\"`]).*?(\1|$)")
 _SCHEMES = ("clickhouse", "clickhouses", "http", "https")
 
@@ -177,10 +182,9 @@ class _ClickHouse:
             msg = f"{table}: {type(error).__name__}"
             raise UnwritableError(msg) from error
         except self._failures as error:
-            reason = _first_line(error)
-            if _OF_ENGINE in reason:
-                reason = _QUOTED.sub("…", reason)
-            msg = f"{table}: {reason}"
+            msg = f"{table}: {_reason_without_values(error)}"
+            if _is_of_values(error):
+                raise UnwritableError(msg) from error
             raise StoreError(msg) from error
 
     def query(self, sql: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
@@ -251,6 +255,17 @@ def _load_statement(table: str, columns: Sequence[str], descriptor: int, form: s
         f"INSERT INTO {table} ({', '.join(columns)}) FROM INFILE '/proc/self/fd/{descriptor:d}' "
         f"COMPRESSION 'gzip' SETTINGS {settings} FORMAT {form}"
     )
+
+
+def _is_of_values(error: BaseException) -> bool:
+    """Say whether the engine refused the rows themselves, and before it took any of them."""
+    code = _CODE.search(str(error))
+    return code is not None and int(code[1]) in _OF_VALUES and _OF_VIEW not in str(error)
+
+
+def _reason_without_values(error: BaseException) -> str:
+    reason = _first_line(error)
+    return _QUOTED.sub("…", reason) if _OF_ENGINE in reason else reason
 
 
 def _first_line(error: BaseException) -> str:

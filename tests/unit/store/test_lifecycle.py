@@ -13,11 +13,17 @@ from pathlib import Path
 
 import pytest
 
+from monitor.clock import SystemClock
+from monitor.conventions import DropReason
 from monitor.errors import StoreBusyError, StoreError
 from monitor.sinks import ClickHouseSink
 from monitor.store import WriterLimits, open_store, owner_of
 from monitor.store.client import Location, connect
-from tests.unit.store.samples import good, trial, verdict
+from monitor.store.encode import verdict_rows
+from monitor.store.rows import ScheduleEventRow
+from monitor.store.segment import line_of
+from monitor.store.spool import Spool
+from tests.unit.store.samples import NOW, good, trial, verdict
 
 HOLDER = """
 import sys, time
@@ -155,3 +161,43 @@ def test_importing_the_store_loads_no_database() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert done.stdout == "set()\n"
+
+
+def test_a_row_that_the_database_itself_refuses_is_laid_aside_and_the_others_are_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    events = [
+        ScheduleEventRow(id=f"event-{n}", at=NOW, target="glm", probe="p", kind="k", count=n)
+        for n in range(1, 8)
+    ]
+    with open_store(tmp_path / "store") as store:
+        store.writer.run(
+            lambda client: client.command(
+                "ALTER TABLE schedule_events ADD CONSTRAINT few CHECK count != 5"
+            )
+        )
+        store.writer.put(events)
+        store.flush()
+        assert store.writer.stats().dropped_rows == {DropReason.UNWRITABLE: 1}
+        found = store.reader.schedule_events(NOW)
+    assert sorted(row.id for row in found) == [f"event-{n}" for n in (1, 2, 3, 4, 6, 7)]
+    assert "VIOLATED_CONSTRAINT" in caplog.text
+    assert "event-5" not in caplog.text
+
+
+def test_what_waits_for_a_newer_version_stays_and_the_error_says_what_to_do(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store") as store:
+        store.writer.run(
+            lambda client: client.insert(
+                "schema_migrations",
+                [(9999, "9999_of_tomorrow.sql", "x")],
+                ("version", "name", "checksum"),
+            )
+        )
+    spool = Spool.opened(tmp_path / "store" / "spool", SystemClock(), WriterLimits())
+    spool.put(line_of(verdict_rows(good(1)), NOW), 2)
+    spool.close()
+    left = sorted(path.name for path in (tmp_path / "store" / "spool").glob("*.rows"))
+    with pytest.raises(StoreError, match="written by a newer Davylamp"):
+        open_store(tmp_path / "store")
+    assert sorted(path.name for path in (tmp_path / "store" / "spool").glob("*.rows")) == left != []
