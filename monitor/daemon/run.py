@@ -37,7 +37,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
             await _serve(installation, watch, token)
     finally:
         await installation.aclose()
-        log.info("stopped; everything acknowledged is in the store")
+        log.info("stopped; nothing that was acknowledged is lost")
 
 
 @contextlib.asynccontextmanager
