@@ -217,7 +217,7 @@ class SqlEngine:
                 "max_result_bytes": _RESULT_BYTES,
                 "result_overflow_mode": "'throw'",
                 "max_threads": limits.threads,
-                "max_query_size": 2 * MOST_BYTES,
+                "max_query_size": 4 * MOST_BYTES,
                 "max_parser_depth": 4 * _MAX_DEPTH,
                 "max_ast_depth": _MAX_DEPTH,
                 "max_ast_elements": 50_000,

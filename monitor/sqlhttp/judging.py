@@ -140,7 +140,8 @@ class _Walk:
             raise RefusedError(Code.ACCESS_DENIED, words)
         _fields(called, NODES["Function"])
         _texts(called)
-        self._parts(called, scope)
+        # The engine does not carry names of the statement into a table function.
+        self._parts(called, Scope())
         self._parts({k: v for k, v in node.items() if k != "table_function"}, scope)
 
     def _table(self, node: Node, scope: Scope) -> None:

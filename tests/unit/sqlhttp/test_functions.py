@@ -9,6 +9,7 @@ from typing import Any
 import chdb
 import pytest
 
+from monitor.sqlhttp.failures import Code
 from monitor.sqlhttp.functions import (
     TABLE_FUNCTIONS,
     aggregates,
@@ -47,6 +48,12 @@ def test_every_function_of_the_engine_is_decided_about(engine: Any) -> None:
     assert refused() <= there, "no longer functions of the engine"
     small = {name.lower() for name in there} | LANGUAGE
     assert not allowed - small, "allowed, but no functions of the engine"
+
+
+def test_codes_have_the_names_that_the_engine_gives_them(engine: Any) -> None:
+    for code in Code:
+        sql = f"SELECT errorCodeToName({code.value})"
+        assert names(engine, sql) == {code.name}
 
 
 def test_no_function_is_on_both_sides() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -152,9 +153,9 @@ def test_spelling_makes_no_difference(served: Served, data: st.DataObject) -> No
         served.ask(data.draw(spelled(aimed(served, bad))))
 
 
-def error_of(served: Served, statement: bytes) -> SqlError | None:
+def error_of(served: Served, statement: bytes, **parameters: str) -> SqlError | None:
     try:
-        served.engine.run(statement, PARAMETERS, None).file.close()
+        served.engine.run(statement, PARAMETERS | parameters, None).file.close()
     except SqlError as error:
         return error
     return None
@@ -179,6 +180,27 @@ def test_noise_has_no_effect(served: Served, words: list[str], head: bool) -> No
     assert SECRET.encode() not in found
     assert not served.out.exists()
     assert not served.was_called()
+
+
+@MIXES
+@given(text=st.text(max_size=40), times=st.integers(1, 3))
+def test_values_come_back_as_they_were_sent(served: Served, text: str, times: int) -> None:
+    """As clients write them: with backslashes before what would end them."""
+    escaped = text.translate(ESCAPES)
+    found = served.ask(
+        "SELECT {a:String}, {n:UInt8} FORMAT JSONCompactEachRow", a=escaped, n=str(times)
+    )
+    assert json.loads(found) == [text, times]
+
+
+@MIXES
+@given(text=st.text(alphabet="'\\`\"\n\t;-/*() \0ax", max_size=30))
+def test_values_that_nobody_escaped_stay_values(served: Served, text: str) -> None:
+    error = error_of(served, b"SELECT {a:String}", a=text)
+    assert error is None or error.code in (25, 26, 27, 36, 456, 457), str(error)
+
+
+ESCAPES = {ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t", ord("\r"): "\\r", 0: "\\0"}
 
 
 @MIXES
