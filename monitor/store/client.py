@@ -29,8 +29,16 @@ _KNOWN_BY_TOKEN = {
     "deduplicate_blocks_in_dependent_materialized_views": 1,
     "max_partitions_per_insert_block": 0,
 }
-# A file may hold rows of any number of days, and rows that were written before.
-_LOADING = {"insert_deduplicate": 0, "max_partitions_per_insert_block": 0}
+# A file may hold rows of any number of days, and rows that were written before; and the blocks
+# that are made of it must not be so large that memory grows with it.
+_LOADING = {
+    "insert_deduplicate": 0,
+    "max_partitions_per_insert_block": 0,
+    "min_insert_block_size_rows": 100_000,
+    "min_insert_block_size_bytes": 32_000_000,
+    "max_insert_threads": 1,
+    "max_threads": 1,
+}
 _PIECE_BYTES = 1 << 20
 _CONNECT_SECONDS = 5
 # A writer is told of progress meanwhile; a reader, who may change no setting, is not.
@@ -165,8 +173,9 @@ class _ClickHouse:
         self._bad_values = (
             exceptions.DataError,
             exceptions.ProgrammingError,
+            ArithmeticError,
             AttributeError,
-            OverflowError,
+            LookupError,
             TypeError,
             UnicodeError,
             ValueError,

@@ -230,7 +230,7 @@ def _make_parquet(engine: Client, structure: str, rows: int, file: Path) -> None
         f"SELECT * FROM file('/proc/self/fd/{rows:d}', 'Native', {_text(structure)}) "  # noqa: S608
         f"INTO OUTFILE {_text(str(file))} FORMAT Parquet SETTINGS max_threads = 1, "
         f"output_format_parquet_row_group_size = {_ROW_GROUP}, "
-        "output_format_parquet_compression_method = 'zstd'"
+        "output_format_parquet_compression_method = 'zstd', storage_file_read_method = 'pread'"
     )
 
 
