@@ -33,7 +33,9 @@ class MatrixReport(Record):
 class ChangedReport(Record):
     """A trial that is judged otherwise than it was. ``gained`` and ``lost`` are ``CODE:variant``.
 
-    ``uncovered`` is true for a LEAK or CROSSED that no finding of this gravity tells of.
+    ``past_whole`` is false if texts of trials before it are missing, so that less is known than was
+    when it was judged first. ``uncovered`` is true for a LEAK or CROSSED that no finding of this
+    gravity tells of.
     """
 
     trial: str
@@ -50,6 +52,7 @@ class ChangedReport(Record):
     new_verdict: str
     finding: str | None
     worse: bool
+    past_whole: bool
     uncovered: bool
     gained: list[str]
     lost: list[str]
@@ -94,6 +97,7 @@ class RescoreReport(Record):
     unreadable_why: list[CountReport]
     worse: int
     better: int
+    less_known: int
     unsure: int
     uncovered: int
     changed_trials: int
@@ -155,6 +159,7 @@ def _changed(report: RescoreReport) -> Iterator[str]:
             f"  {mark:<10} {each.trial} {each.target} {each.probe}: "
             f"{_said(each.old_class, each.old_outcome)} -> "
             f"{_said(each.new_class, each.new_outcome)} {' '.join(codes)}".rstrip()
+            + ("" if each.past_whole else " (less is known than was)")
         )
     if report.changed_trials > _SHOWN:
         yield f"  and {report.changed_trials - _SHOWN} more (--json FILE lists up to 1,000)"

@@ -142,23 +142,26 @@ class _Run:
     async def _one(self, verdict: Verdict, found: Reopened | NotOpened) -> bool:
         """Take one trial; return whether it was asked about, and not only read to know the past."""
         asked_about = verdict.decided_at >= self._asked.since
+        past = self._past(verdict.target)
         if isinstance(found, Reopened):
-            new = await self._judged(verdict, found)
+            new = await self._judged(verdict, found, past.take(found))
             if asked_about:
-                self._keep(verdict, new, found)
+                self._keep(verdict, new, found, past)
             else:
                 self._tally.earlier += 1
-        elif asked_about:
-            self._tally.not_opened(found)
+        else:
+            past.miss()
+            if asked_about:
+                self._tally.not_opened(found)
         return asked_about
 
-    async def _judged(self, old: Verdict, found: Reopened) -> Verdict:
+    async def _judged(self, old: Verdict, found: Reopened, past: Past) -> Verdict:
         self._markers.until(old.decided_at)
         judge = self._config.settings.checks.judge
         opinion = EarlierOpinion(old) if judge is not None else None
         signals = await assess(
             found.trial,
-            self._past(old.target).in_process(found.process),
+            past,
             self._markers.registry,
             self._golden,
             Measuring(self._scorer, opinion),
@@ -185,9 +188,11 @@ class _Run:
         parts = parts_today(self._config, target, self._golden, choices_of)
         return self._calibrations.status(name, parts)
 
-    def _keep(self, old: Verdict, new: Verdict, found: Reopened) -> None:
+    def _keep(self, old: Verdict, new: Verdict, found: Reopened, past: Past) -> None:
         self._rows += signal_rows(new, found.trial, self._store.hasher) + verdict_rows(new)
-        self._tally.judged_again(Again(old=old, new=new, covered=self._is_covered(old)))
+        covered = self._is_covered(old)
+        again = Again(old=old, new=new, covered=covered, past_whole=past.whole)
+        self._tally.judged_again(again)
 
     def _is_covered(self, verdict: Verdict) -> bool:
         """Tell whether a finding says that isolation is broken, and nobody said that it is not."""

@@ -16,7 +16,7 @@ from monitor.canaries import InstallationKey, MarkerRegistry
 from monitor.canaries.registry import Entry
 from monitor.config import Config
 from monitor.configured import judge_settings
-from monitor.history import JudgeSettings, Memory
+from monitor.history import REMEMBERED_EXCHANGES, JudgeSettings, Memory
 from monitor.live import is_weak, tolerance_in_force
 from monitor.model import (
     Calibration,
@@ -29,6 +29,7 @@ from monitor.model import (
     Verdict,
 )
 from monitor.prompts import GoldenPrompt
+from monitor.rescoring.opening import Reopened
 
 _JUDGE = "JUDGE"
 _NOT_ASKED = "no judge is asked when answers are judged again"
@@ -49,19 +50,37 @@ class Markers:
 
 @dataclass(slots=True, kw_only=True)
 class Past:
-    """What the answers of one target are held against; ``memory`` begins anew with each run."""
+    """What the answers of one target are held against; ``memory`` begins anew with each run.
+
+    It is ``whole`` unless a trial that belongs into the memory could not be opened: what is judged
+    otherwise may then be so because less is known than was.
+    """
 
     weak_model: bool = False
     judging: JudgeSettings = field(default_factory=JudgeSettings)
     calibration: Calibration | None = None
     memory: Memory = field(default_factory=Memory)
+    whole: bool = True
     _process: str = ""
+    _missed: bool = False
+    _since_missed: int = 0
 
-    def in_process(self, process: str) -> Past:
-        """Forget what another run of Davylamp saw: it was not known in this one."""
-        if process != self._process:
-            self.memory, self._process = Memory(), process
+    def take(self, found: Reopened) -> Past:
+        """Make ready for judging a trial; what another run of Davylamp saw was not known in it."""
+        if found.process != self._process:
+            self.memory, self._process = Memory(), found.process
+            self.whole = True
+        if self._missed:
+            # Of which run it was is not known: perhaps of this one.
+            self.whole, self._missed, self._since_missed = False, False, 0
+        elif self._since_missed >= REMEMBERED_EXCHANGES:
+            self.whole = True
+        self._since_missed += len(found.trial.exchanges)
         return self
+
+    def miss(self) -> None:
+        """Note that a trial could not be opened: nothing of it will be remembered."""
+        self._missed = True
 
 
 def past_of(config: Config, name: str, calibrated: CalibrationStatus) -> Past:

@@ -41,6 +41,7 @@ def report_of(
         unreadable_why=counts(tally.unreadable_why),
         worse=tally.worse,
         better=tally.better,
+        less_known=tally.less_known,
         unsure=tally.unsure,
         uncovered=tally.uncovered,
         changed_trials=tally.moved,
@@ -77,6 +78,11 @@ def _notes(config: Config, targets: Sequence[str], tally: Tally) -> Iterator[str
         yield (
             f"no longer configured: {', '.join(gone)}; judged without terms, settings and "
             "calibration"
+        )
+    if tally.less_known:
+        yield (
+            f"{_trials(tally.less_known)} judged otherwise perhaps only because texts from before "
+            "are missing, and what was known then is not known now"
         )
     if config.settings.checks.judge is not None:
         yield "no judge was asked: what it said at the time counts"

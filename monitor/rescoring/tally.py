@@ -19,11 +19,15 @@ _Cell = tuple[VerdictClass, Outcome]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Again:
-    """A trial's first verdict, the one it is given now, and whether a finding tells of that."""
+    """A trial's first verdict, the one it is given now, and whether a finding tells of that.
+
+    ``past_whole`` is true if all that was known then is known now.
+    """
 
     old: Verdict
     new: Verdict
     covered: bool
+    past_whole: bool
 
     @property
     def worse(self) -> bool:
@@ -38,6 +42,11 @@ class Again:
         """True if the checks of today cannot judge what was judged."""
         judged = self.old.outcome is not Outcome.INVALID
         return judged and self.new.outcome is Outcome.INVALID
+
+    @property
+    def better(self) -> bool:
+        """True if it is judged otherwise, neither worse nor for knowing less than was known."""
+        return self.moved and self.past_whole and not (self.worse or self.unsure)
 
     @property
     def uncovered(self) -> bool:
@@ -59,6 +68,7 @@ class Tally:
     earlier: int = 0
     worse: int = 0
     better: int = 0
+    less_known: int = 0
     unsure: int = 0
     uncovered: int = 0
     moved: int = 0
@@ -88,7 +98,8 @@ class Tally:
         self.worse += again.worse
         self.unsure += again.unsure
         self.uncovered += again.uncovered
-        self.better += again.moved and not again.worse and not again.unsure
+        self.better += again.better
+        self.less_known += again.moved and not again.past_whole
         self.moved += again.moved
         self.signals_only += not again.moved and _failed(again.old) != _failed(again.new)
         if again.moved or again.uncovered:
@@ -164,6 +175,7 @@ def _changed(again: Again) -> ChangedReport:
         new_verdict=new.id,
         finding=old.finding,
         worse=again.worse,
+        past_whole=again.past_whole,
         uncovered=again.uncovered,
         gained=sorted(now - before),
         lost=sorted(before - now),

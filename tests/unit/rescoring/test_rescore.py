@@ -14,10 +14,11 @@ from monitor.checks import CHECKS
 from monitor.checks.base import Check, failed, passed
 from monitor.errors import UsageError
 from monitor.findings import findings_in
-from monitor.history import History
+from monitor.history import REMEMBERED_EXCHANGES, History
 from monitor.model import Exchange, Outcome, Signal, Status, Trial, Verdict, VerdictClass
 from monitor.reports.rescore import render_rescore
 from monitor.rescoring import RescoreStep
+from monitor.rescoring.opening import Reopened
 from monitor.store import Store, kept
 from monitor.store.bodies import Opener, Sealer
 from monitor.store.exchange_text import Kept, kept_text
@@ -226,6 +227,38 @@ def test_what_was_known_before_the_time_asked_about_is_known_again(sitting: Sitt
     report = sitting.rescore(since=since)
     assert (report.earlier, report.judged, report.changed_trials) == (1, 1, 0)
     assert [cell.new_class for cell in report.matrix] == ["CONTRACT"]
+
+
+def test_where_less_is_known_than_was_a_difference_is_no_progress(sitting: Sitting) -> None:
+    def lost(row: BodyRow) -> None:
+        return None
+
+    sitting.judge(sitting.trial(right(sitting, response_id=ONE_ID)), edit=lost)
+    again = sitting.trial(right(sitting, response_id=ONE_ID))
+    assert sitting.judge(again).verdict_class is VerdictClass.CONTRACT
+    sitting.restarted("process-2")
+    for _ in range(2):
+        sitting.judge(sitting.trial(right(sitting, response_id=ONE_ID)))
+    report = sitting.rescore()
+    assert (report.exit_code, report.absent, report.judged) == (0, 1, 3)
+    assert (report.changed_trials, report.less_known, report.better) == (1, 1, 0)
+    (changed,) = report.changed
+    assert (changed.trial, changed.past_whole) == (again.id, False)
+    words = said(report)
+    assert "(less is known than was)" in words
+    assert "1 trial judged otherwise perhaps only because texts from before are missing" in words
+
+
+@pytest.mark.parametrize(("exchanges", "whole"), [(REMEMBERED_EXCHANGES - 1, False), (256, True)])
+def test_what_is_missing_matters_for_as_long_as_it_would_be_remembered(
+    sitting: Sitting, exchanges: int, whole: bool
+) -> None:
+    past = sitting.past
+    past.miss()
+    long = sitting.trial(*[an_exchange()] * exchanges)
+    assert not past.take(Reopened(trial=long, process="process-1")).whole
+    one = Reopened(trial=sitting.trial(an_exchange()), process="process-1")
+    assert past.take(one).whole == whole
 
 
 def test_markers_minted_later_are_not_known_yet(sitting: Sitting) -> None:
