@@ -19,6 +19,7 @@ _CLUSTER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _NAME = r"(?:\w+|\{\w+:Identifier\})"
 _TO_ALL_HOSTS = re.compile(
     rf"(?:CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS|DROP (?:TABLE|VIEW) IF EXISTS) {_NAME}"
+    rf"|EXCHANGE TABLES {_NAME} AND {_NAME}"
     rf"|ALTER TABLE {_NAME}(?=\s+(?:ADD|DROP|MODIFY|COMMENT|RENAME|CLEAR|MATERIALIZE|REMOVE)\b)"
 )
 _CARRIED_BY_KEEPER = re.compile(

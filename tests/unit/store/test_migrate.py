@@ -15,9 +15,11 @@ from monitor.store.migrate import Migration, migrate, shipped
 MAY_RUN_TWICE = (
     "CREATE (TABLE|MATERIALIZED VIEW) IF NOT EXISTS ",
     r"ALTER TABLE \w+\s+(ADD|COMMENT) COLUMN IF (NOT )?EXISTS ",
-    r"ALTER TABLE \w+\s+(MODIFY SETTING|UPDATE) ",
-    "(DROP VIEW|TRUNCATE TABLE) IF EXISTS ",
-    r"INSERT INTO (\w+_(hourly|daily)|finding_changes) ",
+    r"ALTER TABLE \w+\s+(MODIFY SETTING|MODIFY COLUMN|UPDATE) ",
+    "(DROP VIEW|DROP TABLE|TRUNCATE TABLE) IF EXISTS ",
+    r"INSERT INTO (\w+_(hourly|daily)|finding_changes|signals_by_time) ",
+    # What is exchanged was copied by the statement before it.
+    "EXCHANGE TABLES ",
 )
 
 
@@ -81,3 +83,13 @@ def test_every_table_replaces_replays_in_partitions_of_days_and_adds_up_in_month
         else:
             assert re.fullmatch(r"toYYYYMMDD\(\w+\)|toDate\(\w+\)|day", partition)
         assert re.search(r"^ENGINE = (Replacing|Aggregating)MergeTree\b", statement, re.MULTILINE)
+
+
+def test_the_signals_of_a_verdict_stand_together(store: Store) -> None:
+    sql = (
+        "SELECT sorting_key, partition_key FROM system.tables "
+        "WHERE database = currentDatabase() AND name = 'signals'"
+    )
+    assert store.writer.run(lambda client: client.query(sql)) == [
+        ("target, decided_at, verdict, position", "toYYYYMMDD(decided_at)")
+    ]
