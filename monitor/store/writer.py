@@ -193,8 +193,8 @@ class Writer:
             msg = "the store was opened before a fork; open it in the new process"
             raise StoreError(msg)
         if not self._thread.is_alive():
-            msg = "the store is closed"
-            raise StoreError(msg)
+            died = "the store's writer has died; its log says of what"
+            raise StoreError("the store is closed" if self._closing else died)
 
     def _work(self) -> None:
         while self._wait_for_work():

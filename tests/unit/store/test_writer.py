@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -15,7 +16,16 @@ from monitor.store.encode import signal_rows, trial_rows, verdict_rows
 from monitor.store.segment import line_of
 from monitor.store.spool import Spool
 from tests.unit.store.samples import NOW, trial, verdict
-from tests.unit.store.spooling import PATIENT, FakeClient, SetClock, ids, rows, started, writing
+from tests.unit.store.spooling import (
+    PATIENT,
+    FakeClient,
+    SetClock,
+    ids,
+    rows,
+    started,
+    wait_until,
+    writing,
+)
 
 
 def small(rows_held: int, *, patience_seconds: float = 0.05) -> WriterLimits:
@@ -155,6 +165,41 @@ def test_only_the_row_that_cannot_be_written_is_given_up(tmp_path: Path) -> None
     assert len(set(client.tokens)) == len(client.tokens)
     laid_aside = list((tmp_path / "quarantine").iterdir())
     assert [client.poison < set(file.read_text().split('"')) for file in laid_aside] == [True]
+
+
+def test_blocks_have_the_same_tokens_when_they_are_written_again(tmp_path: Path) -> None:
+    spool = Spool.opened(tmp_path / "spool", SetClock(), PATIENT)
+    spool.put(line_of(verdict_rows(verdict(1)) + rows(20), NOW), 22)
+    spool.close()
+    shutil.copytree(tmp_path / "spool", tmp_path / "again")
+    tokens = []
+    for name in ("spool", "again"):
+        client = FakeClient()
+        client.poison = {ids(1, 7)[0]}
+        with writing(client, tmp_path / name):
+            tokens.append(client.tokens)
+    assert len(tokens[0]) > 3
+    assert tokens[0] == tokens[1]
+
+
+def test_a_writer_that_died_is_not_called_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    died = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: died.set())
+
+    class Broken(FakeClient):
+        def insert(self, *arguments: object, **named: object) -> None:
+            raise NotImplementedError
+
+    writer = started(Broken(), tmp_path)
+    writer.put(rows(10))
+    assert died.wait(10)
+    with pytest.raises(StoreError, match="the store's writer has died; its log says of what"):
+        wait_until(lambda: not writer.put(rows(1, 10)))
+    writer.close()
+    with writing(FakeClient(), tmp_path) as mended:
+        assert mended.stats().written_rows >= 10
 
 
 def test_close_leaves_what_it_could_not_write_for_the_next_start(
