@@ -149,7 +149,7 @@ async def check_listening(around: Surroundings) -> AsyncIterator[Line]:
     listen = around.config.listen
     place = f"{listen.host}:{listen.port}"
     try:
-        free = await asyncio.to_thread(_is_free, listen.host, listen.port)
+        free = await asyncio.to_thread(is_free, listen.host, listen.port)
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         yield fail(
@@ -185,7 +185,8 @@ async def _who_listens(around: Surroundings, place: str) -> AsyncIterator[Line]:
         yield ok("metrics", f"{len(names)} series, as Prometheus would read them")
 
 
-def _is_free(host: str, port: int) -> bool:
+def is_free(host: str, port: int) -> bool:
+    """Tell whether we could listen there. Raises ``OSError`` if the address is not ours."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

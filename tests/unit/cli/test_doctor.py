@@ -18,6 +18,7 @@ from monitor.cli.config_commands import Report
 from monitor.cli.doctor import doctor
 from monitor.cli.doctor_around import check_bodies, check_folder
 from monitor.cli.doctor_line import Health, Surroundings
+from monitor.cli.doctor_sql import check_readers
 from monitor.cli.doctor_target import check_connection
 from monitor.clock import SystemClock
 from tests.unit.cli.certificate import self_signed
@@ -51,10 +52,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+# The port above the one that a test listens on may be anybody's.
+NO_READERS = "storage: {sql: {enabled: false}}\n"
+
+
 def text_for(port: int, listen: int) -> str:
     return f"""\
 version: 1
 listen: {{port: {listen}}}
+{NO_READERS}\
 targets:
   - name: glm
     engine: openai
@@ -246,7 +252,7 @@ def test_clickhouse(tmp_path: Path, answer: Answer, health: str, words: str) -> 
             storage = (
                 f'storage: {{url: "clickhouse://davylamp@127.0.0.1:{db}/x", password_env: DB}}\n'
             )
-            text = text_for(port, free_port()).replace("targets:", f"{storage}targets:")
+            text = text_for(port, free_port()).replace(NO_READERS, storage)
             return await doctor(around(tmp_path, text, {**KEYS, "DB": "planted-db"}))
 
     report = asyncio.run(run())
@@ -323,6 +329,54 @@ def test_a_folder_that_is_there_and_named_from_here(
     assert check_folder(here).said == "davylamp-data can be written"
 
 
+def ask_readers(folder: Path, sql: str, answer: Answer | None = None) -> list[str]:
+    """Return what the doctor says of readers, with a server of ``answer`` on their port, if any."""
+    seen: list[str] = []
+
+    def server(path: str, headers: Mapping[str, str]) -> Answer:
+        seen.append(headers.get("x-clickhouse-key", ""))
+        return answer or Answer(404)
+
+    async def run() -> list[str]:
+        async with serving(server) as taken:
+            port = taken if answer else free_port()
+            storage = f"storage: {{path: {folder}, sql: {{port: {port}{sql}}}}}\n"
+            text = text_for(9, 9).replace(NO_READERS, storage)
+            return [str(line) async for line in check_readers(around(folder, text, {"PW": "pw"}))]
+
+    lines = asyncio.run(run())
+    assert all(key in ("", "pw", "own") for key in seen)
+    assert "pw" not in "".join(lines)
+    return lines
+
+
+def test_readers_port_that_is_free(tmp_path: Path) -> None:
+    (line,) = ask_readers(tmp_path, "")
+    assert line.startswith("ok       readers' SQL: 127.0.0.1:")
+    assert line.endswith(" is free")
+    assert not (tmp_path / "sql.token").exists()
+    assert not ask_readers(tmp_path, ", enabled: false")
+
+
+def test_readers_port_that_we_hold_or_somebody_else(tmp_path: Path) -> None:
+    (line,) = ask_readers(tmp_path, ", token_env: PW", Answer(200, "1\n"))
+    assert line.endswith("answers user davylamp")
+    (tmp_path / "sql.token").write_text("own")
+    (line,) = ask_readers(tmp_path, "", Answer(200, "1\n"))
+    assert line.endswith("answers user davylamp")
+    for other in (Answer(403), Answer(200, "hello")):
+        (line,) = ask_readers(tmp_path, "", other)
+        assert "is taken, and does not answer as this installation" in line
+        assert "change storage.sql.host or storage.sql.port" in line
+
+
+def test_readers_that_cannot_be_served(tmp_path: Path) -> None:
+    (line,) = ask_readers(tmp_path, ", token_env: MISSING")
+    assert "MISSING is not set" in line
+    (line,) = ask_readers(tmp_path, ", host: 192.0.2.1")
+    assert line.startswith("fail     readers' SQL: 192.0.2.1: ")
+
+
 @pytest.mark.parametrize(
     ("keep", "which"), [("all", "all texts"), ("not_good", "texts of what is not good")]
 )
@@ -331,7 +385,8 @@ def test_that_texts_are_kept_is_said_with_the_key_they_are_sealed_to(
 ) -> None:
     (tmp_path / "public.pem").write_bytes(public_pem_of(PRIVATE))
     bodies = f"storage: {{bodies: {{public_key_file: public.pem, keep: {keep}}}}}\n"
-    (line,) = check_bodies(around(tmp_path, text_for(9, 9) + bodies, KEYS))
+    text = text_for(9, 9).replace(NO_READERS, bodies)
+    (line,) = check_bodies(around(tmp_path, text, KEYS))
     assert line.health is Health.OK
     assert line.said == f"{which} are kept for 7 d, sealed to key {OPENER.key_id}"
     assert not list(check_bodies(around(tmp_path, text_for(9, 9), KEYS)))
