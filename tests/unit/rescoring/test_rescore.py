@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from monitor.checks import CHECKS
+from monitor.checks import CHECKS, CHECKS_VERSION
 from monitor.checks.base import Check, failed, passed
 from monitor.errors import UsageError
 from monitor.findings import findings_in
 from monitor.history import REMEMBERED_EXCHANGES, History
 from monitor.model import Exchange, Outcome, Signal, Status, Trial, Verdict, VerdictClass
 from monitor.reports.rescore import render_rescore
+from monitor.reports.trial import trial_lines
 from monitor.rescoring import RescoreStep
 from monitor.rescoring.opening import Reopened
 from monitor.store import Store, kept
@@ -159,6 +160,12 @@ def test_a_leak_that_no_finding_tells_of_is_said_loudly(sitting: Sitting, store:
     assert "1 trial leak, and no finding says so" in words
     assert "!! LEAK WITHOUT A FINDING: glm canary short/c1/cold/plain/one" in words
     assert f"davylamp explain {trial.id}" in words
+    known = store.reader.trial(trial.id)
+    assert known is not None
+    explained = "\n".join(trial_lines(known))
+    assert f"  verdict none, good: {known.verdicts[0].reason}" in explained
+    assert f"  judged again by checks {CHECKS_VERSION}: LEAK, bad: " in explained
+    assert "signal, judged again   FOREIGN other_tenant: " in explained
     assert len(store.reader.open_findings()) == findings
 
 
