@@ -61,7 +61,7 @@ class Sql(Section):
     """Read-only SQL for Grafana and any ClickHouse client. A server of your own has its own."""
 
     enabled: Annotated[bool, Field(strict=True)] = Field(
-        default=True, description="Whether the daemon serves it."
+        default=True, description="Whether the daemon serves it, over an embedded store."
     )
     host: Text = Field(default="127.0.0.1", description="Address to listen on.")
     port: Annotated[int, Field(strict=True, ge=1, le=65_535)] | None = Field(
