@@ -209,11 +209,13 @@ class Spool:
         ):
             self.seal()
         segment = self._open or self._begun()
+        whole = False
         try:
             _write(segment.descriptor, line)
-        except OSError:
-            self._cut_back(segment, segment.size, segment.rows)
-            raise
+            whole = True
+        finally:
+            if not whole:
+                self._cut_back(segment, segment.size, segment.rows)
         if not segment.size:
             segment.since = self._clock.monotonic()
         segment.size += len(line)
@@ -268,17 +270,21 @@ class Spool:
 
     def _sync(self, segment: _Open, size: int, rows: int) -> None:
         failed: OSError | None = None
+        synced = False
         try:
             os.fsync(segment.descriptor)
+            synced = True
         except OSError as error:
             failed = error
-        with self.changed:
-            segment.syncing = False
-            if failed is None:
-                segment.synced, segment.synced_rows = size, rows
-            else:
-                self._retire(segment, failed)
-            self.changed.notify_all()
+        finally:
+            # Whatever ended this, a Ctrl-C too, nobody waits for it for ever.
+            with self.changed:
+                segment.syncing = False
+                if synced:
+                    segment.synced, segment.synced_rows = size, rows
+                elif failed is not None:
+                    self._retire(segment, failed)
+                self.changed.notify_all()
 
     def seal(self) -> None:
         """Make what is open a segment to be written; nothing is done if there is none."""

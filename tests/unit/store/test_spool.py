@@ -321,6 +321,34 @@ def test_where_not_even_cutting_back_works_the_next_put_goes_elsewhere(
     assert kept(tmp_path) == [*ids(1), "unreadable", *ids(1, 2)]
 
 
+def test_an_interrupt_leaves_no_half_line_and_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool = spool_in(tmp_path)
+    put(spool, 0)
+
+    def interrupted(descriptor: int, content: bytes) -> int:
+        half(descriptor, content)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        put(spool, 1)
+    monkeypatch.undo()
+
+    def interrupted_sync(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted_sync)
+    with pytest.raises(KeyboardInterrupt):
+        put(spool, 2)
+    monkeypatch.undo()
+    put(spool, 3)
+    spool.close()
+    # Nobody was promised the third, and it is whole.
+    assert kept(tmp_path) == [*ids(1), *ids(2, 2)]
+
+
 def test_a_folder_that_cannot_be_used_says_which(tmp_path: Path) -> None:
     (tmp_path / "spool").write_text("a file")
     with pytest.raises(StoreError, match=r"spool: the spool cannot use this folder: File exists"):
