@@ -12,6 +12,8 @@ from monitor.store.bodies import Opener
 from monitor.store.exchange_text import Kept, kept_of
 from monitor.store.rows import BodyRow
 
+_LONGEST_SECONDS = 30 * 86_400.0
+
 
 class Missing(StrEnum):
     """Why a trial cannot be judged again."""
@@ -72,6 +74,9 @@ def _opened(row: BodyRow, opener: Opener) -> Kept:
         raise _UnreadableError(str(error)) from None
     if (kept.trial.id, kept.exchange.index) != (row.trial, row.exchange):
         raise _UnreadableError("a body that holds another exchange")
+    if not 0 <= kept.exchange.timing.total_seconds <= _LONGEST_SECONDS:
+        # Whoever has the public key can seal anything; checks reckon with times.
+        raise _UnreadableError("a body with times that cannot be")
     return kept
 
 

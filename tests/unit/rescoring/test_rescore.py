@@ -378,6 +378,11 @@ def damage(trial: Trial, how: str) -> Edit:
             return sealed_anew(kept_text(replace(whole, trial=replace(alone, id="trial-else"))))
         case "another target":
             return sealed_anew(kept_text(replace(whole, trial=replace(alone, target="else"))))
+        case "endless":
+            endless = replace(exchange.timing, total_seconds=1e300)
+            return sealed_anew(
+                kept_text(replace(whole, exchange=replace(exchange, timing=endless)))
+            )
         case "no record":
             return sealed_anew(SECRET.encode())
         case _:
@@ -398,6 +403,7 @@ DAMAGES = {
     ),
     "another trial": "a body that holds another exchange",
     "another target": "bodies that are not of one trial",
+    "endless": "a body with times that cannot be",
     "no record": "a kept exchange is no JSON",
 }
 
