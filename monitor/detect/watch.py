@@ -17,8 +17,13 @@ rate it is resolved by mistake on average not before 999 / rate scores, that is 
 failures, and raised again by the evidence, which begins anew. An alarm of TREND about some ages
 looks at scores of these ages only.
 
-*Only scores count.* Errors and invalid exchanges are counted and change nothing else: neither a gap
-nor an outage is a failure, or proof that one is over.
+*One trial, one score.* Exchanges of a trial fail together: with the same prompts, on the same
+replica, in the same second. As scores of their own they would break what the bounds ask for, that
+the next score fails with at most y0 whatever came before. So a score is the share of a trial that
+failed, and only a trial without any failure is clean.
+
+*Only scores count.* Trials that end in errors, or invalid, are counted and change nothing else:
+neither a gap nor an outage is a failure, or proof that one is over.
 
 *Another y0 is another question.* Evidence against the old one is dropped, in either direction; an
 alarm stays until enough answers in a row were clean.
@@ -36,7 +41,7 @@ from monitor.detect.thresholds import LARGEST
 from monitor.detect.trend import Trend, TrendState
 from monitor.model import Outcome
 
-# Failures, and exchanges without a score, of which is remembered which they were.
+# Failures, and trials without a score, of which is remembered which they were.
 REMEMBERED = 256
 # How often a fault that goes on lets so many through in a row that its alarm is resolved.
 MISSED = 0.001
@@ -94,11 +99,11 @@ class Latched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """Where a stream of 0 and 1 stands.
+    """Where a stream stands.
 
-    ``scored`` counts its scores, ``failures`` are the numbers of the last that failed. ``errors``
-    and ``invalid`` count exchanges that gave no score; ``unscored`` are the numbers of the last of
-    these, among all exchanges. ``pages`` and ``tickets`` count alarms.
+    ``scored`` counts its scores, one a trial; ``failures`` are the numbers of the last in which
+    something failed. ``errors`` and ``invalid`` count trials that gave no score; ``unscored`` are
+    the numbers of the last of these, among all trials. ``pages`` and ``tickets`` count alarms.
     """
 
     y0: float
@@ -115,7 +120,7 @@ class Watch:
 
     @property
     def asked(self) -> int:
-        """All exchanges, also those that gave no score."""
+        """All trials, also those that gave no score."""
         return self.scored + self.errors + self.invalid
 
     @property
@@ -130,7 +135,7 @@ class Watch:
 
     @property
     def valid_share(self) -> float | None:
-        """Which share of the last 256 exchanges gave a score; ``None`` before the first."""
+        """Which share of the last 256 trials gave a score; ``None`` before the first."""
         recent = min(self.asked, REMEMBERED)
         if not recent:
             return None
@@ -153,11 +158,15 @@ def begin(y0: float, thresholds: Thresholds, *, by_age: bool = False) -> Watch:
     return Watch(y0=y0, thresholds=thresholds, evidence=_fresh(y0, by_age=by_age))
 
 
-def step(watch: Watch, failed: bool, y0: float, *, age: int | None = None) -> Watch:
-    """Return the watch after one score, held to ``y0``.
+def step(watch: Watch, failed: int, y0: float, *, of: int = 1, age: int | None = None) -> Watch:
+    """Return the watch after one score, held to ``y0``: so many exchanges of a trial failed.
 
-    ``age`` counts only for TREND, which raises ``ValueError`` without it.
+    What is asked in one trial fails together, so that is one score: the share that failed. ``age``
+    counts only for TREND. Raises ``ValueError`` for more failures than exchanges, for a trial
+    without any, and for TREND without an age.
     """
+    if not 0 <= failed <= of or of < 1:
+        raise ValueError(f"no such score: {failed} of {of}")
     if y0 != watch.y0:
         watch = held_to(watch, y0)
     number, alarm = watch.scored + 1, watch.alarm
@@ -167,14 +176,14 @@ def step(watch: Watch, failed: bool, y0: float, *, age: int | None = None) -> Wa
     after = replace(
         watch,
         scored=number,
-        evidence=_follow(watch, float(failed), age),
+        evidence=_follow(watch, failed / of, age),
         failures=(*watch.failures, number)[-REMEMBERED:] if failed else watch.failures,
         alarm=alarm,
     )
-    if failed:
+    if failed > y0 * of:
         tier = _reached(after)
         return after if tier is None else _raised(after, tier)
-    over = alarm is not None and alarm.clean >= after.clean_needed
+    over = alarm is not None and not failed and alarm.clean >= after.clean_needed
     return resolved(after) if over else after
 
 
@@ -209,7 +218,7 @@ def _latched(watch: Watch, tier: Tier) -> Latched:
     else:
         since, bad = detector.onset(evidence)
         alarm = Alarm(value=watch.value, seen=evidence.seen, since=since, bad=bad)
-    rate = lower_bound(round(alarm.bad), alarm.since)
+    rate = lower_bound(int(alarm.bad), alarm.since)
     if held is not None and held.tier >= tier:
         return replace(held, rate=min(rate, held.rate), ages=ages if ages == held.ages else None)
     return Latched(
@@ -230,12 +239,12 @@ def resolved(watch: Watch) -> Watch:
 
 
 def unscored(watch: Watch, outcome: Outcome) -> Watch:
-    """Count an exchange that gave no score: ``error`` or ``invalid``.
+    """Count a trial that gave no score: ``error`` or ``invalid``.
 
     Raises ``ValueError`` for an outcome that is a score.
     """
     if outcome not in (Outcome.ERROR, Outcome.INVALID):
-        raise ValueError(f"an exchange that is {outcome.value} gives a score")
+        raise ValueError(f"a trial that is {outcome.value} gives a score")
     return replace(
         watch,
         errors=watch.errors + (outcome is Outcome.ERROR),

@@ -235,7 +235,7 @@ def test_what_gave_no_score_is_counted_and_changes_nothing_else() -> None:
 def test_another_tolerance_drops_the_evidence_and_keeps_the_alarm(moved: float) -> None:
     gathered = follow(begin(0.01, BOTH), [0] * 400 + [1, 1])
     assert gathered.value > 100
-    dropped = step(gathered, failed=False, y0=moved)
+    dropped = step(gathered, failed=0, y0=moved)
     assert dropped.y0 == moved
     assert (dropped.evidence.seen, dropped.value) == (1, pytest.approx(1, rel=0.6))
     assert len(dropped.evidence.values) == len(rate_bets(moved))
@@ -279,15 +279,61 @@ def test_trend_says_at_which_ages_and_waits_for_these() -> None:
     assert (young.alarm.clean, young.alarm.failed) == (0, 0)
     old = young
     for _ in range(needed - 1):
-        old = step(old, failed=False, y0=0.1, age=110)
+        old = step(old, failed=0, y0=0.1, age=110)
     assert old.alarm.clean == needed - 1
-    assert step(old, failed=False, y0=0.1, age=110).alarm is None
-    assert step(old, failed=True, y0=0.1, age=110).alarm.clean == 0
+    assert step(old, failed=0, y0=0.1, age=110).alarm is None
+    assert step(old, failed=1, y0=0.1, age=110).alarm.clean == 0
     assert watch_of(text_of(old)) == old
     for age in (None, -1):
         with pytest.raises(ValueError, match="age"):
-            step(watch, failed=False, y0=0.1, age=age)
+            step(watch, failed=0, y0=0.1, age=age)
     assert ENDS[1] == 100
+
+
+@given(
+    trials=st.lists(st.integers(0, 8), max_size=60),
+    y0=st.sampled_from([0.01, 0.1, 0.4]),
+)
+def test_a_trial_of_many_exchanges_is_one_score(trials, y0) -> None:
+    ours, theirs = begin(y0, Thresholds()), Independent(y0)
+    for failed in trials:
+        ours = step(ours, failed, y0, of=8)
+        theirs.update(failed / 8)
+    assert ours.value == pytest.approx(theirs.values.mean(), rel=1e-9)
+    assert ours.scored == len(trials)
+    assert len(ours.failures) == sum(failed > 0 for failed in trials)
+    assert watch_of(text_of(ours)) == ours
+
+
+def test_what_is_asked_together_fails_together_and_counts_once() -> None:
+    """One in ten trials of four is wrong as a whole: as one score each, they keep the promise."""
+    y0, page, rng = 0.1, 400.0, Random(3)
+    together = apart = begin(y0, Thresholds(page=page))
+    for _ in range(6000):
+        failed = 4 * (rng.random() < y0)
+        together = step(together, failed, y0, of=4)
+        for _ in range(4):
+            apart = step(apart, failed > 0, y0)
+    assert together.pages <= 6000 / page
+    assert apart.pages > 5 * apart.scored / page
+
+
+def test_a_trial_counts_as_clean_if_nothing_in_it_failed() -> None:
+    watch = begin(0.3, Thresholds(page=100))
+    while watch.alarm is None:
+        watch = step(watch, 4, 0.3, of=4)
+    # A quarter is tolerated: it raises nothing, and is not clean either.
+    tolerated = step(watch, 1, 0.3, of=4)
+    assert (tolerated.alarm.clean, tolerated.alarm.failed) == (0, 1)
+    assert step(tolerated, 0, 0.3, of=4).alarm.clean == 1
+    low = begin(0.3, Thresholds(page=1))
+    for _ in range(50):
+        low = step(low, 1, 0.3, of=4)
+    assert low.pages == 0
+    assert step(low, 2, 0.3, of=4).pages == 1
+    for failed, of in ((-1, 4), (5, 4), (0, 0)):
+        with pytest.raises(ValueError, match="score"):
+            step(watch, failed, 0.3, of=of)
 
 
 def test_what_can_be_no_watch_is_refused() -> None:
