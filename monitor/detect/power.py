@@ -43,7 +43,8 @@ def least_detectable(
 ) -> float | None:
     """Return the least failure rate that surely alarms within so many scores with this chance.
 
-    ``None`` if no rate does. Never at or below ``y0``: nothing is seen there.
+    ``None`` if no rate does. Never below some 1.4 times ``y0``: the smallest bet is on twice that
+    rate, and loses there.
     """
     most = failures_enough(y0, threshold, scores)
     if most is None:
