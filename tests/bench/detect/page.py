@@ -201,9 +201,8 @@ def _cell(delay: Delay) -> str:
 
 def _seen() -> Iterator[str]:
     yield SEEN
-    yield from _table(
-        "may fail", "scores a day", "threshold", "a day", "a week", "30 days", "90 days"
-    )
+    spans = {1: "a day", 7: "a week", 30: "30 days", 90: "90 days"}
+    yield from _table("may fail", "scores a day", "threshold", *spans.values())
     for y0 in SEEN_TOLERANCES:
         for a_day in (288, 48):
             threshold = fleet_threshold(a_day)
