@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from monitor.errors import StoreError
-from monitor.model import Trial, Verdict
+from monitor.model import Timing, Trial, Verdict
 from monitor.store.bodies import Opener
 from monitor.store.exchange_text import Kept, kept_of
 from monitor.store.rows import BodyRow
 
-_LONGEST_SECONDS = 30 * 86_400.0
+_LONGEST = timedelta(days=30)
 
 
 class Missing(StrEnum):
@@ -74,10 +75,15 @@ def _opened(row: BodyRow, opener: Opener) -> Kept:
         raise _UnreadableError(str(error)) from None
     if (kept.trial.id, kept.exchange.index) != (row.trial, row.exchange):
         raise _UnreadableError("a body that holds another exchange")
-    if not 0 <= kept.exchange.timing.total_seconds <= _LONGEST_SECONDS:
-        # Whoever has the public key can seal anything; checks reckon with times.
+    if not _can_be(kept.exchange.timing, row.stored_at):
         raise _UnreadableError("a body with times that cannot be")
     return kept
+
+
+def _can_be(timing: Timing, stored_at: datetime) -> bool:
+    """True for times one can reckon with: whoever has the public key can seal anything."""
+    is_near = abs(stored_at - timing.started_at) <= _LONGEST
+    return is_near and 0 <= timing.total_seconds <= _LONGEST.total_seconds()
 
 
 def _reason(error: StoreError) -> str:

@@ -104,8 +104,12 @@ class Sitting:
 
     def trial(self, *exchanges: Exchange, **fields: Any) -> Trial:
         """Return a trial of these exchanges, begun now."""
-        numbered = tuple(replace(each, index=i) for i, each in enumerate(exchanges))
-        given = {"id": f"trial-{next(_TRIALS)}", "started_at": self.clock.now()}
+        now = self.clock.now()
+        numbered = tuple(
+            replace(each, index=i, timing=replace(each.timing, started_at=now))
+            for i, each in enumerate(exchanges)
+        )
+        given = {"id": f"trial-{next(_TRIALS)}", "started_at": now}
         return a_trial(*numbered, **(given | fields))
 
     def judge(
