@@ -1,8 +1,8 @@
 """The embedded engine as readers see it: a few connections that may only read, each with limits.
 
-Every answer goes into a file first, which the engine itself writes: in any format, of any size,
-in constant memory. So an error is known before a status is sent, an answer is whole or it is
-none, and a reader who is slow to take it keeps no connection busy.
+Every answer goes into a file first: in any format, of any size, in constant memory. So an error is
+known before a status is sent, an answer is whole or it is none, and a reader who is slow to take
+it keeps no connection busy.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from monitor.sqlhttp.formats import DEFAULT
 from monitor.sqlhttp.names import DATABASE, Tables
 from monitor.sqlhttp.native import header
 from monitor.sqlhttp.statement import MOST_BYTES, Parsed, Statement, read_statement
+from monitor.sqlhttp.taking import Taking
 
 ANSWERS = "sql-answers"
 _OURS = "davylamp-sql"
@@ -59,7 +61,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A whole answer, in a file that is already unlinked. Close it."""
+    """A whole answer, in a file without a name. Close it."""
 
     file: IO[bytes]
     bytes: int
@@ -79,6 +81,7 @@ class SqlEngine:
         self._idle: SimpleQueue[Any] = SimpleQueue()
         self._connections: list[Any] = []
         self._control: Any = None
+        self._control_lock = threading.Lock()
         self._served = 0
         self._closing = False
         self._tables = Tables(own=frozenset())
@@ -129,7 +132,7 @@ class SqlEngine:
 
     def end_running(self) -> None:
         """End what readers run just now; each of them is told."""
-        with contextlib.suppress(RuntimeError):
+        with self._control_lock, contextlib.suppress(RuntimeError):
             self._control.query(_KILL)
 
     def run(self, sent: bytes, parameters: Mapping[str, str], form: str | None) -> Answer:
@@ -160,19 +163,23 @@ class SqlEngine:
     def _answer(
         self, engine: _Connection, statement: Statement, parameters: Mapping[str, str], form: str
     ) -> Answer:
-        with tempfile.TemporaryDirectory(dir=self._answers) as folder:
-            place = Path(folder) / "answer"
-            tail = f" INTO OUTFILE {_quoted(str(place))} FORMAT {form}"
-            done = engine.ask(statement.sql + tail, parameters)
-            if not place.exists():
-                words = "This statement gives no answer that can be sent."
-                raise SqlError(Code.NOT_IMPLEMENTED, words)
-            if form == "Native" and not place.stat().st_size:
-                place.write_bytes(self._header(engine, statement, parameters))
-            file = place.open("rb")
+        # Unlinked from the start: nothing is left of it, however this process ends.
+        file = tempfile.TemporaryFile(dir=self._answers, buffering=0)  # noqa: SIM115 - handed on
+        try:
+            taking = Taking(file)
+            with taking.open():
+                tail = f" INTO OUTFILE '{taking.place}' TRUNCATE FORMAT {form}"
+                done = engine.ask(statement.sql + tail, parameters)
+            if form == "Native" and not file.tell():
+                file.write(self._header(engine, statement, parameters))
+            size = file.tell()
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
         return Answer(
             file=file,
-            bytes=os.fstat(file.fileno()).st_size,
+            bytes=size,
             form=form,
             read_rows=done.rows_read(),
             read_bytes=done.bytes_read(),
@@ -201,7 +208,8 @@ class SqlEngine:
         return self._rows(sql)[0].split("\t")
 
     def _rows(self, sql: str) -> list[str]:
-        found = self._control.query(sql, "TSV").bytes() or b""
+        with self._control_lock:
+            found = self._control.query(sql, "TSV").bytes() or b""
         return str(found.decode()).splitlines()
 
     def _settings(self) -> str:
@@ -270,8 +278,3 @@ class _Connection:
         found = self.ask(sql, parameters).bytes() or b""
         parts = found.decode("ascii").rstrip("\n").split("\t")
         return [bytes.fromhex(part).decode("utf-8", "surrogateescape") for part in parts]
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
