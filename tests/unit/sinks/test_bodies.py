@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from monitor.config.storage import Retention
 from monitor.configured import credentials_of, read_config
-from monitor.conventions import BodyState
+from monitor.conventions import BodyState, DropReason
 from monitor.errors import ConfigError
 from monitor.model import Outcome, Response, Trial, VerdictClass
 from monitor.sinks import BodySink, sealer_of
@@ -164,6 +164,22 @@ def test_no_text_is_in_clear_in_table_spool_file_or_log(
     assert_nothing_in_clear(tmp_path)
     said = "\n".join(record.getMessage() for record in caplog.records)
     assert not any(secret in said for secret in SECRETS)
+
+
+def test_a_full_spool_sheds_bodies_until_there_is_room(tmp_path: Path) -> None:
+    counted: Counter[BodyState] = Counter()
+    limits = WriterLimits(batch_seconds=3600, max_bytes=20_000, patience_seconds=30)
+    with open_store(tmp_path, limits=limits) as store:
+        sink = sink_over(store.writer, lambda state, n: counted.update({state: n}))
+        for number in range(20):
+            sink.deliver(trial(number), verdict(number))
+        assert counted[BodyState.KEPT] + counted[BodyState.SHED] == 40
+        shed = counted[BodyState.SHED]
+        assert shed > counted[BodyState.KEPT] > 0
+        assert store.writer.stats().dropped_rows[DropReason.SHED] == counted[BodyState.SHED]
+        store.flush()
+        sink.deliver(trial(99), verdict(99))
+        assert counted == {BodyState.KEPT: 42 - shed, BodyState.SHED: shed}
 
 
 def assert_nothing_in_clear(folder: Path) -> None:
