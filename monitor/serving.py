@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monitor.errors import UsageError
 
+_REFUSAL = "unknown host name: add it to listen.hosts\n"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only compared
 
@@ -57,23 +58,16 @@ def host_name(header: str) -> str:
 class KnownHost:
     """Refuses requests under unknown names, but for pages that hold neither secrets nor text."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        hosts: Collection[str],
-        open_paths: Collection[str],
-        remedy: str = "add it to listen.hosts",
-    ) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], open_paths: Collection[str]) -> None:
         self._app = app
         self._hosts = hosts
         self._open_paths = open_paths
-        self._refusal = f"unknown host name: {remedy}\n"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
         guarded = scope["type"] in ("http", "websocket") and scope["path"] not in self._open_paths
         if guarded and host_name(Headers(scope=scope).get("host", "")) not in self._hosts:
-            await PlainTextResponse(self._refusal, status_code=400)(scope, receive, send)
+            await PlainTextResponse(_REFUSAL, status_code=400)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 

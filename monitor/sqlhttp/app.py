@@ -72,14 +72,7 @@ class SqlPages:
                 Route("/ping", self.ping),
                 Route("/replicas_status", self.ping),
             ],
-            middleware=[
-                Middleware(
-                    KnownHost,
-                    hosts=hosts,
-                    open_paths=OPEN_PATHS,
-                    remedy="name this machine as storage.sql.host or listen.hosts does",
-                )
-            ],
+            middleware=[Middleware(KnownHost, hosts=hosts, open_paths=OPEN_PATHS)],
         )
 
     async def ping(self, request: Request) -> Response:
