@@ -12,7 +12,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def explain(trial: str, config: ConfigOption = DEFAULT_CONFIG) -> None:
-    """Print a trial's exchanges, signals and verdict. No prompt or answer is ever stored."""
+    """Print a trial's exchanges, signals and verdict. No prompt or answer is shown."""
     with open_desk(config) as desk:
         lines = desk.explain(trial)
     typer.echo("\n".join(lines))
