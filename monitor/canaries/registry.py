@@ -5,7 +5,7 @@ Both are found by their parts in time independent of their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations, pairwise
@@ -101,6 +101,13 @@ class MarkerRegistry:
         for entry in gone:
             self._entries[entry.id] = replace(entry, groups=None)
         return tuple(entry.id for entry in gone)
+
+    def forget(self, which: Callable[[Entry], bool]) -> int:
+        """Forget the text of some live markers; their hashes stay. Return how many they were."""
+        gone = [e for e in self._entries.values() if e.groups is not None and which(e)]
+        for entry in gone:
+            self._entries[entry.id] = replace(entry, groups=None)
+        return len(gone)
 
     def take_unsaved(self) -> tuple[Marker, ...]:
         """Return the markers minted since the last call, once."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from monitor.calibrating import LEAST_SAMPLES, MOST_SAMPLES, SAMPLES
 from monitor.conventions import ChangeKind
@@ -94,6 +94,19 @@ class AuditRequest(BaseModel):
 
     head: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     last: int = Field(default=0, ge=0, le=1000)
+
+
+class ForgetRequest(BaseModel):
+    """The body of ``POST /api/forget``; without ``erase`` it only says what there is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tenant: str = Field(default="", max_length=200)
+    trial: str = Field(default="", max_length=200)
+    before: AwareDatetime | None = None
+    who: str = Field(min_length=1, max_length=200)
+    erase: bool = False
+    keep_held: bool = False
 
 
 class DecisionRequest(BaseModel):

@@ -20,12 +20,14 @@ from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.backups import WAITING_DIRECTORY, BackUp
 from monitor.daemon.desk import Decision
+from monitor.daemon.forgetting import Forget
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
 from monitor.reports.audit import AuditReport
 from monitor.reports.calibration import CalibrationReport
 from monitor.reports.check import CheckReport
+from monitor.reports.forget import ForgetReport
 from monitor.reports.ladder import LadderReport
 from monitor.reports.scan import ScanReport
 from monitor.scanning import Reported
@@ -153,6 +155,22 @@ def back_up_through_daemon(
 
     name = str(_streamed(config, owner, "backup", asdict(asked), on_step))
     return config.storage_path / WAITING_DIRECTORY / Path(name).name
+
+
+def forget_through_daemon(
+    config: Config, owner: StoreOwner, request: Forget, on_words: OnWords
+) -> ForgetReport:
+    """Return what the daemon found or erased. Raises ``StoreBusyError`` if it is silent for 5 s."""
+
+    def on_step(step: dict[str, Any]) -> None:
+        on_words(step["target"], step["words"], step["done"], step["total"])
+
+    before = request.asked.before
+    asked = asdict(request) | asdict(request.asked)
+    del asked["asked"]
+    asked["before"] = before.isoformat() if before else None
+    said = _streamed(config, owner, "forget", asked, on_step)
+    return ForgetReport.model_validate(said)
 
 
 class DaemonDesk:

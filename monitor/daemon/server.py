@@ -70,6 +70,7 @@ def make_server(
                 for decision in Decision
             ),
             Route("/api/audit", kept.audit, methods=["POST"]),
+            Route("/api/forget", kept.forget, methods=["POST"]),
             Route("/api/backup", kept.backup, methods=["POST"]),
         ],
         middleware=[Middleware(KnownHost, hosts=hosts, open_paths=OPEN_PATHS)],

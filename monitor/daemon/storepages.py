@@ -9,10 +9,23 @@ from starlette.responses import Response
 
 from monitor.app import Installation
 from monitor.daemon.backups import BackUp, BackupStep, waiting_backup
-from monitor.daemon.bodies import AuditRequest, BackupRequest, DecisionRequest
+from monitor.daemon.bodies import (
+    AuditRequest,
+    BackupRequest,
+    DecisionRequest,
+    ForgetRequest,
+)
 from monitor.daemon.desk import Decision, StoreDesk
+from monitor.daemon.forgetting import (
+    ERASED_WORDS,
+    ErasedStep,
+    Forget,
+    forget,
+    forget_texts,
+)
 from monitor.daemon.pages import Pages, Put, error_line
 from monitor.errors import DavylampError
+from monitor.store.forget import Asked
 
 
 class StorePages(Pages):
@@ -23,6 +36,7 @@ class StorePages(Pages):
         self._installation = installation
         self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
         self._backing_up = asyncio.Lock()
+        self._forgetting = asyncio.Lock()
 
     async def explain(self, request: Request) -> Response:
         """Everything known of one trial."""
@@ -62,6 +76,34 @@ class StorePages(Pages):
             report = await asyncio.to_thread(self._desk.audit, asked.head, asked.last)
         except DavylampError as error:
             return error_line(error)
+        return {"report": report.model_dump(mode="json")}
+
+    async def forget(self, request: Request) -> Response:
+        """Say what there is to forget, or erase it; stream how far it is, then the report."""
+        body = await self.body(request, ForgetRequest)
+        if isinstance(body, Response):
+            return body
+        return self.streamed(lambda put: self._forget(body, put))
+
+    async def _forget(self, body: ForgetRequest, put: Put) -> dict[str, object]:
+        of = self._installation
+        loop = asyncio.get_running_loop()
+
+        def on_erased(table: str, done: int, total: int) -> None:
+            step = ErasedStep(target=table, words=ERASED_WORDS, done=done, total=total)
+            loop.call_soon_threadsafe(put, step)
+
+        try:
+            asked = Asked(tenant=body.tenant, trial=body.trial, before=body.before)
+            request = Forget(asked=asked, who=body.who, erase=body.erase, keep_held=body.keep_held)
+            async with self._forgetting:
+                report = await asyncio.to_thread(
+                    forget, of.store, of.config.storage_path, of.clock, request, on_erased
+                )
+        except DavylampError as error:
+            return error_line(error)
+        if report.erased:
+            forget_texts(of.registry, asked)
         return {"report": report.model_dump(mode="json")}
 
     async def backup(self, request: Request) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from monitor.reports.check import Record
 from monitor.reports.summary import BAD_EXIT, GOOD_EXIT, UNSURE_EXIT
@@ -12,7 +12,7 @@ from monitor.reports.terminal import printable
 from monitor.store.audit import Flaw, FlawKind, Verified
 from monitor.store.rows import AuditRow
 
-AUDIT_SCHEMA_VERSION = "1.0"
+AUDIT_SCHEMA_VERSION: Final = "1.0"
 _WORDS = {
     FlawKind.MISSING: "is missing",
     FlawKind.CHANGED: "was changed: its hash is not that of what it says",

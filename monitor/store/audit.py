@@ -34,6 +34,9 @@ _WINDOW, _MOST_ROWS = 2_000, 8_000
 _MOST_FLAWS = 100
 _LAST_NUMBER = 2**64 - 1
 
+# How an erasure of everything before a time is called.
+BEFORE = "before "
+
 Detail = str | int | float | bool | None | tuple[str, ...] | Mapping[str, int]
 
 
@@ -52,6 +55,9 @@ class Action(StrEnum):
     FORGOTTEN = "forgotten"
     BACKUP = "backup"
     RESTORE = "restore"
+
+
+_ERASURES = frozenset({Action.FORGET, Action.FORGOTTEN})
 
 
 class FlawKind(StrEnum):
@@ -232,6 +238,14 @@ class AuditLog:
         self._writer.flush()
         return self._reader.last_audit_links(last)
 
+    def unended(self) -> tuple[str, ...]:
+        """Return what is being erased, or was when that broke off."""
+        self._writer.flush()
+        left: list[str] = []
+        for link in self._reader.audit_links_of(sorted(_ERASURES)):
+            left = _still_unended(left, link)
+        return tuple(left)
+
     def verify(self, published: str | None = None) -> Verified:
         """Walk over the whole chain, in constant memory.
 
@@ -322,10 +336,22 @@ class _Walk:
     def _remember(self, link: AuditRow) -> None:
         if link.seq == 1:
             self.began_at, self.installation = link.at, _installation(link)
-        if link.action == Action.FORGET and len(self.unended) < _MOST_FLAWS:
-            self.unended.append(link.object)
-        elif link.action == Action.FORGOTTEN and link.object in self.unended:
-            self.unended = [each for each in self.unended if each != link.object]
+        if link.action in _ERASURES:
+            self.unended = _still_unended(self.unended, link)
+
+
+def _still_unended(unended: list[str], link: AuditRow) -> list[str]:
+    """Return which erasures have no end after a link that begins or ends one."""
+    left = [each for each in unended if not ends(link.object, each)]
+    return [*left, link.object][-_MOST_FLAWS:] if link.action == Action.FORGET else left
+
+
+def ends(ended: str, begun: str) -> bool:
+    """True if the end of one erasure is that of another too: the same, or one before a later time.
+
+    Instants are written so that they sort as they come.
+    """
+    return ended == begun or (ended.startswith(BEFORE) and BEFORE <= begun <= ended)
 
 
 def _installation(link: AuditRow) -> str:

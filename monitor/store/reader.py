@@ -134,10 +134,22 @@ class Reader:
         return tuple(self._rows(MarkerRow, "1 ORDER BY minted_at, id", {}))
 
     def evidence_markers(self) -> tuple[str, ...]:
-        """Return the ids of the markers that the evidence of any finding names."""
+        """Return the ids of the markers that the evidence of any finding names.
+
+        A finding names no more than some of its trials; verdicts name their finding.
+        """
         sql = (
-            f"SELECT DISTINCT marker FROM {TABLES[SignalRow]} FINAL WHERE marker != '' "  # noqa: S608
-            f"AND trial IN (SELECT arrayJoin(trials) FROM {TABLES[FindingRow]} FINAL) "
+            f"SELECT DISTINCT marker FROM {TABLES[SignalRow]} WHERE marker != '' "  # noqa: S608
+            f"AND (trial IN (SELECT arrayJoin(trials) FROM {TABLES[FindingRow]} FINAL) "
+            f"OR verdict IN (SELECT id FROM {TABLES[VerdictRow]} WHERE finding != '')) "
+            "ORDER BY marker"
+        )
+        return tuple(str(row[0]) for row in self._client.query(sql))
+
+    def held_markers(self) -> tuple[str, ...]:
+        """Return the ids of the markers that evidence of open findings names."""
+        sql = (
+            f"SELECT DISTINCT marker FROM {TABLES[SignalRow]} WHERE marker != '' AND held "  # noqa: S608
             "ORDER BY marker"
         )
         return tuple(str(row[0]) for row in self._client.query(sql))
@@ -245,6 +257,11 @@ class Reader:
         parameters = {"number": number, "below": below, "most": most}
         limited = f"{where} LIMIT {{most:UInt64}}"
         return tuple(self._rows(AuditRow, limited, parameters, final=False))
+
+    def audit_links_of(self, actions: Sequence[str]) -> tuple[AuditRow, ...]:
+        """Return every link of these actions, in order."""
+        where = "action IN {actions:Array(String)} ORDER BY seq, hash"
+        return tuple(self._rows(AuditRow, where, {"actions": list(actions)}))
 
     def last_audit_links(self, most: int) -> tuple[AuditRow, ...]:
         """Return the newest links, oldest of them first."""

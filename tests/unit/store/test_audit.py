@@ -260,6 +260,10 @@ def test_an_erasure_without_its_end_is_known() -> None:
     ):
         audit.append(action, subject, actor="ann", at=NOW)
     assert audit.verify().unended == ("tenant a",)
+    for limit in ("2026-11-02T00:00:00Z", "2026-10-02T00:00:00Z"):
+        audit.append(Action.FORGET, f"before {limit}", actor="ann", at=NOW)
+    audit.append(Action.FORGOTTEN, "before 2026-10-03T00:00:00Z", actor="ann", at=NOW)
+    assert audit.verify().unended == ("tenant a", "before 2026-11-02T00:00:00Z")
 
 
 def test_the_chain_is_read_back_and_goes_on_after_a_restart(
