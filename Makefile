@@ -90,6 +90,10 @@ bench-schedule: install ## Schedule lag of 200 exchanges at once, and the memory
 bench-checks: install ## True and false positives of every check beside the naive way; throughput (minutes)
 	$(BIN)/python -m tests.bench.checks --out docs/checks-measured.md
 
+.PHONY: bench-detect
+bench-detect: install ## False alarms of detectors against their bound, and time to page beside other rules (minutes)
+	$(BIN)/python -m tests.bench.detect --out docs
+
 .PHONY: bench-clean
 bench-clean: install ## False alarms of all checks on thousands of clean answers of healthy labs (half an hour)
 	$(BIN)/python -m tests.bench.clean
