@@ -94,7 +94,10 @@ class Window:
 
 
 def table_names(migrations: Sequence[Migration] | None = None) -> tuple[str, ...]:
-    """Return the tables that migrations make (by default all of this version), ledger first."""
+    """Return the tables that migrations make (by default all of this version), ledger first.
+
+    Some of them may be gone again.
+    """
     files = shipped() if migrations is None else migrations
     made = (name for migration in files for name in _MADE.findall(migration.sql))
     return tuple(dict.fromkeys((LEDGER, *made)))

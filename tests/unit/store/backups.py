@@ -88,6 +88,15 @@ def contents(client: Client) -> dict[str, Content]:
     }
 
 
+def every_table(client: Client) -> set[str]:
+    """Return the tables of the database, whoever made them."""
+    found = client.query(
+        "SELECT name FROM system.tables WHERE database = currentDatabase() "
+        "AND endsWith(engine, 'MergeTree')"
+    )
+    return {str(row[0]) for row in found}
+
+
 def contents_of(store: Store) -> dict[str, Content]:
     """Return what each table of an open store holds."""
     with closing(connect(store.location, read_only=True)) as client:

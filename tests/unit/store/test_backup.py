@@ -23,11 +23,11 @@ from monitor.store.client import Client, connect
 from monitor.store.lock import StoreLock
 from monitor.store.manifest import Manifest, flaws_of, read_manifest
 from monitor.store.restore import restore, whole_backup
-from monitor.store.streaming import table_names
 from tests.unit.store.backups import (
     ORDER,
     Taken,
     contents_of,
+    every_table,
     place,
     reads,
     restored,
@@ -65,7 +65,7 @@ def test_what_is_restored_is_what_was_there(backup: Taken, tmp_path: Path) -> No
         assert store.audit.verify(backup.manifest.audit.hash).whole  # type: ignore[union-attr]
         differs = {name for name, content in found.items() if content != backup.contents[name]}
         assert differs == {"audit_log"}
-        assert found.keys() == set(table_names())
+        assert found.keys() == store.writer.run(every_table)
         assert min(content.rows for content in backup.contents.values()) > 0
         # Roll-ups go on from where they were.
         sink = ClickHouseSink(store.writer, store.hasher)
@@ -82,7 +82,7 @@ def test_a_backup_is_for_its_owner_and_names_every_file(backup: Taken) -> None:
     files = list(backup.folder.iterdir())
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert {file.name for file in files} == backup.manifest.files()
-    assert {table.name for table in backup.manifest.tables} == set(table_names())
+    assert {table.name for table in backup.manifest.tables} == backup.contents.keys()
     assert read_manifest(backup.folder) == backup.manifest
     assert whole_backup(backup.folder, unseen) == backup.manifest
 
@@ -91,7 +91,7 @@ def test_merged_rows_have_the_same_content_and_bodies_may_stay_out(
     backup: Taken, tmp_path: Path
 ) -> None:
     with open_store(backup.path) as store, closing(connect(store.location)) as client:
-        for table in table_names():
+        for table in backup.contents:
             client.command(f"OPTIMIZE TABLE {table} FINAL")
         choices = Choices(key=store.key, made_at=NOW, with_bodies=False)
         again = back_up(client, tmp_path / "again", choices, unseen)
