@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import httpx
 
 from monitor.app import Installation
+from monitor.canaries import Minter
 from monitor.model import VerdictClass
+from monitor.sinks import ClickHouseSink
 from monitor.store import Action
 from tests.unit.daemon.test_server import with_server
-from tests.unit.store.samples import NOW
+from tests.unit.store.samples import NOW, good, owner, trial
 from tests.unit.test_findings import bad
 
 
@@ -60,5 +64,38 @@ def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
         assert line.startswith(one.id)
         shown = await client.get(f"/api/findings/{one.id}")
         assert "by ann: mended" in shown.json()["lines"][-1]
+
+    with_server(tmp_path, test)
+
+
+def test_what_is_forgotten_in_the_store_is_forgotten_in_memory(tmp_path: Path) -> None:
+    async def test(client: httpx.AsyncClient, _: Any, installation: Installation, __: Any) -> None:
+        store, registry = installation.store, installation.registry
+        minter = Minter(store.key, registry, random_bits=Random(5).getrandbits)
+        mine, other = (
+            minter.mint(replace(owner(), tenant=name), NOW) for name in ("tenant-a", "tenant-b")
+        )
+        store.markers.save(registry.take_unsaved())
+        ClickHouseSink(store.writer, store.hasher).deliver(trial(1), good(1))
+        asked = {"tenant": "tenant-a", "who": "ann"}
+        denied = await client.post("/api/forget", json=asked, headers={"Authorization": ""})
+        assert denied.status_code == 401
+        for wrong in ({"tenant": "a"}, asked | {"before": "2026-01-01T00:00"}, asked | {"x": 1}):
+            assert (await client.post("/api/forget", json=wrong)).status_code == 400
+        both = await client.post("/api/forget", json=asked | {"trial": "t"})
+        assert "one of --tenant, --trial and --before" in report_in(both)["error"]
+        found = report_in(await client.post("/api/forget", json=asked))["report"]
+        assert (found["erased"], found["markers"]) == (False, 1)
+        assert registry.entry(mine.id).groups is not None
+        done = await client.post("/api/forget", json=asked | {"erase": True})
+        assert report_in(done)["report"]["markers"] == 1
+        assert registry.entry(mine.id).groups is None
+        assert registry.entry(other.id).groups is not None
+        steps = [line for line in done.text.splitlines() if '"step"' in line]
+        assert len(steps) == 0
+        erased = {"trial": "trial-glm-1", "who": "ann", "erase": True}
+        last = await client.post("/api/forget", json=erased)
+        assert report_in(last)["report"]["rows"]["exchanges"] == 2
+        assert '"words": "rows erased", "done": 5, "total": 5' in last.text
 
     with_server(tmp_path, test)
