@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from monitor.store import open_store
 from monitor.store.backup import Choices, back_up
 from monitor.store.client import Client, Location, connect
 from monitor.store.exporting import Form, Wanted
-from monitor.store.manifest import read_manifest
+from monitor.store.manifest import flaws_of, read_manifest
 from monitor.store.migrate import migrate, shipped
 from monitor.store.restore import Place, restore, whole_backup
 from monitor.store.rows import TABLES, columns, values
@@ -299,3 +300,59 @@ def test_a_restore_onto_a_full_disk_begins_anew_when_there_is_room(
         ballast.unlink()
         restored(backup.folder, path)
         assert_whole(backup, path)
+
+
+def test_merged_rows_have_the_same_content_and_bodies_may_stay_out(
+    backup: Taken, tmp_path: Path
+) -> None:
+    with open_store(backup.path) as store, closing(connect(store.location)) as client:
+        for table in backup.contents:
+            client.command(f"OPTIMIZE TABLE {table} FINAL")
+        choices = Choices(key=store.key, made_at=NOW, with_bodies=False)
+        again = back_up(client, tmp_path / "again", choices, unseen)
+    assert again.left_out == ("bodies",)
+    kept = {table.name: (table.rows, table.content) for table in backup.manifest.tables}
+    del kept["bodies"]
+    assert {table.name: (table.rows, table.content) for table in again.tables} == kept
+    assert not (tmp_path / "again" / "installation.key").exists()
+    assert whole_backup(tmp_path / "again", unseen) == again
+
+
+class _Disturbed:
+    """A client between whose readings of the verdicts others write, so often."""
+
+    def __init__(self, client: Client, times: int, other: Client) -> None:
+        self._client = client
+        self._left = times
+        self._other = other
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def stream(self, sql: str, *rest: Any) -> Iterator[bytes]:
+        if "FROM verdicts AS" in sql and self._left:
+            self._left -= 1
+            self._other.command(
+                "ALTER TABLE verdicts DELETE WHERE id = (SELECT min(id) FROM verdicts) "
+                "SETTINGS mutations_sync = 2"
+            )
+        return self._client.stream(sql, *rest)
+
+
+def test_a_table_that_changes_while_it_is_read_is_read_again(backup: Taken, tmp_path: Path) -> None:
+    choices = Choices(key=InstallationKey(bytes(32)), made_at=NOW)
+    shutil.copytree(backup.path, tmp_path / "other", symlinks=True)
+    with (
+        open_store(tmp_path / "other") as store,
+        closing(connect(store.location)) as other,
+        closing(connect(store.location, read_only=True)) as client,
+    ):
+        once = cast("Client", _Disturbed(client, 1, other))
+        manifest = back_up(once, tmp_path / "once", choices, unseen)
+        [entry] = [table for table in manifest.tables if table.name == "verdicts"]
+        assert entry.rows == backup.contents["verdicts"].rows - 1
+        assert flaws_of(tmp_path / "once", manifest, unseen) == []
+        always = cast("Client", _Disturbed(client, 99, other))
+        with pytest.raises(StoreError, match="verdicts changes while it is read"):
+            back_up(always, tmp_path / "always", choices, unseen)
+    assert not (tmp_path / "always").exists()

@@ -6,8 +6,7 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -19,9 +18,9 @@ from monitor.errors import StoreBusyError, StoreError, UsageError
 from monitor.sinks import ClickHouseSink
 from monitor.store import Action, open_store
 from monitor.store.backup import Choices, back_up
-from monitor.store.client import Client, connect
+from monitor.store.client import Client
 from monitor.store.lock import StoreLock
-from monitor.store.manifest import Manifest, flaws_of, read_manifest
+from monitor.store.manifest import Manifest, read_manifest
 from monitor.store.restore import restore, whole_backup
 from tests.unit.store.backups import (
     ORDER,
@@ -85,22 +84,6 @@ def test_a_backup_is_for_its_owner_and_names_every_file(backup: Taken) -> None:
     assert {table.name for table in backup.manifest.tables} == backup.contents.keys()
     assert read_manifest(backup.folder) == backup.manifest
     assert whole_backup(backup.folder, unseen) == backup.manifest
-
-
-def test_merged_rows_have_the_same_content_and_bodies_may_stay_out(
-    backup: Taken, tmp_path: Path
-) -> None:
-    with open_store(backup.path) as store, closing(connect(store.location)) as client:
-        for table in backup.contents:
-            client.command(f"OPTIMIZE TABLE {table} FINAL")
-        choices = Choices(key=store.key, made_at=NOW, with_bodies=False)
-        again = back_up(client, tmp_path / "again", choices, unseen)
-    assert again.left_out == ("bodies",)
-    kept = {table.name: (table.rows, table.content) for table in backup.manifest.tables}
-    del kept["bodies"]
-    assert {table.name: (table.rows, table.content) for table in again.tables} == kept
-    assert not (tmp_path / "again" / "installation.key").exists()
-    assert whole_backup(tmp_path / "again", unseen) == again
 
 
 def flip(file: Path) -> None:
@@ -244,43 +227,3 @@ def test_a_folder_that_holds_something_is_left_alone(backup: Taken, tmp_path: Pa
             back_up(unread, folder, choices, unseen)
     with pytest.raises(StoreError, match="cannot be written: no such file or directory"):
         back_up(unread, tmp_path / "no" / "such", choices, unseen)
-
-
-class _Disturbed:
-    """A client between whose readings of the verdicts others write, so often."""
-
-    def __init__(self, client: Client, times: int, other: Client) -> None:
-        self._client = client
-        self._left = times
-        self._other = other
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._client, name)
-
-    def stream(self, sql: str, *rest: Any) -> Iterator[bytes]:
-        if "FROM verdicts AS" in sql and self._left:
-            self._left -= 1
-            self._other.command(
-                "ALTER TABLE verdicts DELETE WHERE id = (SELECT min(id) FROM verdicts) "
-                "SETTINGS mutations_sync = 2"
-            )
-        return self._client.stream(sql, *rest)
-
-
-def test_a_table_that_changes_while_it_is_read_is_read_again(backup: Taken, tmp_path: Path) -> None:
-    choices = Choices(key=InstallationKey(bytes(32)), made_at=NOW)
-    shutil.copytree(backup.path, tmp_path / "other", symlinks=True)
-    with (
-        open_store(tmp_path / "other") as store,
-        closing(connect(store.location)) as other,
-        closing(connect(store.location, read_only=True)) as client,
-    ):
-        once = cast("Client", _Disturbed(client, 1, other))
-        manifest = back_up(once, tmp_path / "once", choices, unseen)
-        [entry] = [table for table in manifest.tables if table.name == "verdicts"]
-        assert entry.rows == backup.contents["verdicts"].rows - 1
-        assert flaws_of(tmp_path / "once", manifest, unseen) == []
-        always = cast("Client", _Disturbed(client, 99, other))
-        with pytest.raises(StoreError, match="verdicts changes while it is read"):
-            back_up(always, tmp_path / "always", choices, unseen)
-    assert not (tmp_path / "always").exists()

@@ -87,16 +87,14 @@ def test_values_of_a_stream_are_bound(client: Client) -> None:
 
 
 def test_a_stream_that_is_left_gives_the_client_free(client: Client) -> None:
-    rows = client.stream("SELECT number FROM numbers(10000000)", "Native")
+    rows = client.stream("SELECT number FROM numbers(1000000)", "Native")
     assert next(rows)
     rows.close()  # type: ignore[attr-defined]
     assert client.query("SELECT 1") == [(1,)]
 
 
 def test_a_stream_that_breaks_halfway_says_so(client: Client) -> None:
-    rows = client.stream(
-        "SELECT throwIf(number = 9000000, 'halfway') FROM numbers(10000000)", "CSV"
-    )
+    rows = client.stream("SELECT throwIf(number = 900000, 'halfway') FROM numbers(1000000)", "CSV")
     with pytest.raises(StoreError, match="halfway"):
         for _ in rows:
             pass
@@ -114,7 +112,7 @@ def test_a_file_that_cannot_be_read_is_named(client: Client, tmp_path: Path, dat
 
 
 def test_a_query_that_fails_halfway_leaves_nothing_to_the_next(client: Client) -> None:
-    failing = "SELECT throwIf(number = 3000000, 'halfway') FROM numbers(4000000)"
+    failing = "SELECT throwIf(number = 900000, 'halfway') FROM numbers(1000000)"
     for ask in (client.query, client.command):
         with pytest.raises(StoreError, match="halfway"):
             ask(failing)
@@ -122,12 +120,12 @@ def test_a_query_that_fails_halfway_leaves_nothing_to_the_next(client: Client) -
 
 
 def test_threads_never_take_the_half_answer_of_another(client: Client) -> None:
-    failing = "SELECT throwIf(number = 2000000, 'halfway') FROM numbers(3000000)"
+    failing = "SELECT throwIf(number = 900000, 'halfway') FROM numbers(1000000)"
     begin = threading.Barrier(4)
 
     def honest() -> list[object]:
         begin.wait()
-        return [client.query("SELECT {n:UInt8}", {"n": n}) for n in range(50)]
+        return [client.query("SELECT {n:UInt8}", {"n": n}) for n in range(20)]
 
     def hasty() -> None:
         begin.wait()
@@ -138,5 +136,5 @@ def test_threads_never_take_the_half_answer_of_another(client: Client) -> None:
     with ThreadPoolExecutor(4) as pool:
         answers = [pool.submit(honest) for _ in range(2)]
         broken = [pool.submit(hasty) for _ in range(2)]
-        assert [each.result() for each in answers] == [[[(n,)] for n in range(50)]] * 2
+        assert [each.result() for each in answers] == [[[(n,)] for n in range(20)]] * 2
         assert [each.result() for each in broken] == [None, None]
