@@ -42,10 +42,10 @@ def serve(
         msg = "storage.url names a ClickHouse server of your own: ask that (nothing to serve here)"
         raise UsageError(msg)
     _refuse_an_owned_store(settings)
+    readers = sql_server(settings, SystemClock(), port=port)
     ending = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ending.set())
-    readers = sql_server(settings, SystemClock(), port=port)
     with contextlib.ExitStack() as resources:
         # Stopped before the store is let go of, and also if that cannot be opened.
         resources.callback(readers.stop)

@@ -10,6 +10,7 @@ import pytest
 
 from monitor.sinks import ClickHouseSink
 from monitor.sqlhttp.engine import Limits, SqlEngine
+from monitor.sqlhttp.failures import SqlError
 from monitor.store import Store, open_store
 from tests.unit.store.samples import good, trial, verdict
 
@@ -54,6 +55,16 @@ class Served:
         except BlockingIOError:
             return False
         return True
+
+
+def error_of(served: Served, statement: str | bytes, **parameters: str) -> SqlError | None:
+    """Return what a statement is answered with, if that is an error."""
+    sent = statement.encode() if isinstance(statement, str) else statement
+    try:
+        served.engine.run(sent, PARAMETERS | parameters, None).file.close()
+    except SqlError as error:
+        return error
+    return None
 
 
 @pytest.fixture(scope="module")
