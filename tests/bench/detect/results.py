@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -37,23 +37,23 @@ class Results:
     speed: speed.Speed
 
 
-def _rows(module: Any, scale: float, seed: int) -> list[Number]:
-    return list(module.rows(scale, seed))
+def _rows(of: Callable[[float, int], Iterator[Number]], scale: float, seed: int) -> list[Number]:
+    return list(of(scale, seed))
 
 
 def parts(scale: float) -> dict[str, Callable[[], Any]]:
     """Return what is to be done, the longest first."""
     jobs: dict[str, Callable[[], Any]] = {
-        "two_sample": partial(_rows, two_sample, scale, SEED),
+        "two_sample": partial(_rows, two_sample.rows, scale, SEED),
         "fleets": partial(fleets.measure, scale, SEED),
         "over": partial(alarms_over.measure, scale, SEED),
     }
     for y0 in reversed(delays.TOLERANCES):
         jobs[f"delays {y0}"] = partial(delays.measure, y0, scale, SEED)
     jobs |= {
-        "repeats": partial(_rows, repeats, scale, SEED),
-        "scores": partial(_rows, scores, scale, SEED),
-        "many": partial(_rows, many, scale, SEED),
+        "repeats": partial(_rows, repeats.rows, scale, SEED),
+        "scores": partial(_rows, scores.rows, scale, SEED),
+        "many": partial(_rows, many.rows, scale, SEED),
         "uncorrected": partial(fleets.uncorrected, scale, SEED),
         "coverage": partial(coverage.measure, scale, SEED),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -11,13 +12,23 @@ import pytest
 from monitor.detect.esr import rate_detector
 from monitor.detect.thresholds import FALSE_PAGES, FALSE_TICKETS
 from monitor.detect.watch import Thresholds, begin, step
-from tests.bench.detect import alarms_over, coverage, delays, fleets, many, repeats, speed
+from tests.bench.detect import (
+    alarms_over,
+    coverage,
+    delays,
+    fleets,
+    many,
+    repeats,
+    scores,
+    speed,
+    two_sample,
+)
 from tests.bench.detect.evidence import alarms, first_places
 from tests.bench.detect.failures import drawn, in_bursts, then
 from tests.bench.detect.numbers import Number, median, rate, share
 from tests.bench.detect.page import page
 from tests.bench.detect.picture import picture
-from tests.bench.detect.results import Results
+from tests.bench.detect.results import Results, parts
 from tests.bench.detect.rivals import DAY, burn_rates, episodes, matched, peeking
 
 TINY = 0.0025
@@ -115,7 +126,12 @@ def results() -> Results:
         settings=[delays.measure(y0, TINY, 1) for y0 in delays.TOLERANCES],
         over=alarms_over.measure(TINY, 1),
         coverage=coverage.measure(TINY, 1),
-        numbers=[*arithmetic, *many.rows(TINY, 1)],
+        numbers=[
+            *arithmetic,
+            *many.rows(TINY, 1),
+            *scores.rows(TINY, 1),
+            *two_sample.rows(TINY, 1),
+        ],
         speed=speed.measure(TINY, 1),
     )
 
@@ -164,6 +180,10 @@ def test_the_page_and_the_picture_hold_what_was_found(results: Results) -> None:
     circles = len(list(root.iter("{http://www.w3.org/2000/svg}circle")))
     rules = len(delays.NAMES)
     assert circles == len(delays.TOLERANCES) * len(delays.RATES) * (rules - 1) + rules
+
+
+def test_every_part_can_be_sent_to_another_process() -> None:
+    assert all(pickle.dumps(part) for part in parts(TINY).values())
 
 
 def test_first_places_are_those_after_the_onset() -> None:

@@ -72,7 +72,7 @@ def test_how_long_a_fault_takes_at_most_is_the_other_way_round(rate: float) -> N
 def test_what_is_tolerated_and_what_cannot_alarm_is_never_seen() -> None:
     assert scores_to_detect(0.01, 0.01, 100) is None
     assert scores_to_detect(0.001, 0.01, 100) is None
-    assert scores_to_detect(0.0100001, 0.01, 1e6) is None
+    assert scores_to_detect(0.0101, 0.01, 1e6) is None
     assert failures_enough(0.4, 1e6, 3) is None
     assert least_detectable(0.4, 1e6, 3) is None
     assert failures_enough(0.001, 1, 1) == 1

@@ -112,7 +112,7 @@ def test_tiny_and_huge_fleets() -> None:
     rare = {"monthly": Share(weight=1, scores_per_day=1 / 90)}
     assert thresholds(rare, FALSE_TICKETS) == {"monthly": 1}
     assert thresholds(rare, FALSE_PAGES) == {"monthly": pytest.approx(1)}
-    huge = {n: Share(weight=1 + n % 7, scores_per_day=1 + n % 5) for n in range(100_000)}
+    huge = {n: Share(weight=1 + n % 7, scores_per_day=1 + n % 5) for n in range(30_000)}
     found = thresholds(huge, FALSE_PAGES)
     assert cost(huge, found, 90) == pytest.approx(1)
     assert all(threshold < LARGEST for threshold in found.values())

@@ -56,13 +56,13 @@ class Independent:
         return float(self.values.mean())
 
 
-@pytest.mark.parametrize("y0", [1e-4, 0.001, 0.01, 0.05, 0.12, 0.3, 0.45])
+@pytest.mark.parametrize("y0", [1e-4, 0.01, 0.12, 0.45])
 def test_a_long_stream_has_the_reference_s_evidence_over_alarms_and_restarts(y0: float) -> None:
     rng = Random(int(1 / y0))
     ours, theirs = begin(y0, Thresholds(page=50_000)), Independent(y0)
     raised = 0
-    for number in range(6000):
-        failed = rng.random() < y0 * (3 if number > 4000 else 1)
+    for number in range(4000):
+        failed = rng.random() < y0 * (3 if number > 2500 else 1)
         ours = step(ours, failed, y0)
         value = theirs.update(float(failed))
         if failed and value >= 50_000:
@@ -159,11 +159,11 @@ def expected(watch: Watch, left: int, rate: float) -> tuple[float, float]:
 @pytest.mark.parametrize("y0", [0.1, 0.5])
 @pytest.mark.parametrize("limits", [(20, 3), (3, 20), (6, 1), (None, 2), (2, None)], ids=str)
 def test_neither_tier_alarms_more_often_than_promised(y0: float, limits) -> None:
-    """Exactly, over all ways that ten scores may come, with alarms that are over in between."""
+    """Exactly, over all ways that nine scores may come, with alarms that are over in between."""
     page, ticket = limits
-    pages, tickets = expected(begin(y0, Thresholds(page=page, ticket=ticket)), 10, y0)
-    assert pages <= (10 / page if page else 0)
-    assert tickets <= (10 / ticket if ticket else 0)
+    pages, tickets = expected(begin(y0, Thresholds(page=page, ticket=ticket)), 9, y0)
+    assert pages <= (9 / page if page else 0)
+    assert tickets <= (9 / ticket if ticket else 0)
     assert pages + tickets > 0
 
 
@@ -309,12 +309,12 @@ def test_what_is_asked_together_fails_together_and_counts_once() -> None:
     """One in ten trials of four is wrong as a whole: as one score each, they keep the promise."""
     y0, page, rng = 0.1, 400.0, Random(3)
     together = apart = begin(y0, Thresholds(page=page))
-    for _ in range(6000):
+    for _ in range(3000):
         failed = 4 * (rng.random() < y0)
         together = step(together, failed, y0, of=4)
         for _ in range(4):
             apart = step(apart, failed > 0, y0)
-    assert together.pages <= 6000 / page
+    assert together.pages <= 3000 / page
     assert apart.pages > 5 * apart.scored / page
 
 
