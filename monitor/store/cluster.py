@@ -11,8 +11,9 @@ import re
 
 from monitor.errors import StoreError
 
-# The server fills in what is in braces, from its macros and the statement.
-_REPLICA = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'"
+# The server fills in what is in braces, from its macros and the statement. By its id, not its name:
+# a table that takes another's place keeps its path.
+_REPLICA = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'"
 # A spool may wait that long for a cluster and is still known by its tokens.
 _TOKENS_SECONDS = 7 * 24 * 3600
 _CLUSTER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")

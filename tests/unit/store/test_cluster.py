@@ -24,7 +24,7 @@ STATEMENTS = [
     *(each for file in shipped() for each in file.statements()),
     *(term.statement for term in terms(Retention())),
 ]
-REPLICA = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'"
+REPLICA = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'"
 CHANGES = re.compile(
     r"\s*\b(ALTER TABLE|CREATE|DROP|TRUNCATE|OPTIMIZE|DELETE FROM|RENAME|EXCHANGE|DETACH|ATTACH)\s"
 )
