@@ -13,6 +13,7 @@ from monitor.findings import FindingState
 from monitor.model import FailureKind, Lane, Outcome, Part, SignalKind, Status, VerdictClass
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind
+from monitor.store import Action
 from tests.architecture.pages import DOCS
 
 GLOSSARY = (DOCS / "glossary.md").read_text("utf-8")
@@ -26,6 +27,7 @@ VALUES: dict[str, Iterable[str]] = {
     "Failures": FailureKind,
     "Why a stratum was not probed": NotProbed,
     "States of a finding": FindingState,
+    "Actions of the audit chain": Action,
     "Budgets": BudgetKind,
     "What becomes of bodies": BodyState,
     "Probes": PROBES,
