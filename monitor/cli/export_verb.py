@@ -18,10 +18,12 @@ from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, has_folder
 from monitor.cli.reading import open_reading
 from monitor.cli.transfer import show_rows
 from monitor.clock import SystemClock
+from monitor.config import Config
 from monitor.configured import read_config
 from monitor.errors import StoreError, UsageError
 from monitor.logs import set_up_logs
 from monitor.store.exporting import Exported, Form, Wanted, Workshop, export, file_at
+from monitor.store.retention import in_time
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -48,6 +50,7 @@ def export_table(  # noqa: PLR0913, PLR0917 - each is an option
 ) -> None:
     """Write a table into one file, in order, each row once. Memory stays the same at any size."""
     now = SystemClock().now()
+    settings = read_config(str(config))
     wanted = Wanted(
         table=table,
         form=format,
@@ -56,6 +59,7 @@ def export_table(  # noqa: PLR0913, PLR0917 - each is an option
         until=parse_instant("--until", until, now) if until else None,
         target=target,
         with_sealed=with_sealed,
+        in_time=in_time(settings.storage.retention, now),
     )
     if wanted.since and wanted.until and wanted.since >= wanted.until:
         msg = "--until: no row is before it and after --since (give a later one)"
@@ -63,12 +67,11 @@ def export_table(  # noqa: PLR0913, PLR0917 - each is an option
     if out == "-" and format is Form.PARQUET and sys.stdout.isatty():
         msg = "--out: a terminal cannot show Parquet (give a file)"
         raise UsageError(msg)
-    done = _exported(config, wanted, out)
+    done = _exported(settings, wanted, out)
     typer.echo(_said(wanted, done, out), err=True)
 
 
-def _exported(config: Path, wanted: Wanted, out: str) -> Exported:
-    settings = read_config(str(config))
+def _exported(settings: Config, wanted: Wanted, out: str) -> Exported:
     # What came of it is said below.
     set_up_logs("error", settings.log.format)
     folder = Path(tempfile.gettempdir()) if out == "-" else Path(out).resolve().parent

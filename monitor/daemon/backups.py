@@ -13,6 +13,7 @@ from monitor.store import Action, Store
 from monitor.store.backup import Choices, OnRows, back_up
 from monitor.store.client import connect
 from monitor.store.manifest import Manifest
+from monitor.store.retention import in_time
 from monitor.store.snapshot import snapshot
 from monitor.store.store import KEY_FILE, make_private
 
@@ -80,6 +81,7 @@ def _written(
         key=store.key,
         made_at=clock.now(),
         with_bodies=asked.bodies,
+        in_time=in_time(config.storage.retention, clock.now()),
         key_file=config.storage_path / KEY_FILE if asked.key else None,
         most_rows=MOST_ROWS_OF_A_SERVER if store.location.url else None,
         prefix=prefix,

@@ -35,9 +35,17 @@ from monitor.store.manifest import (
     write_manifest,
 )
 from monitor.store.migrate import applied
-from monitor.store.streaming import TableShape, Where, Window, read, tables_of, windows
+from monitor.store.streaming import (
+    BODIES,
+    TableShape,
+    Where,
+    Window,
+    in_time_of,
+    read,
+    tables_of,
+    windows,
+)
 
-BODIES = "bodies"
 FORMAT = "Native"
 _OWNER_ONLY, _FOLDER_OF_OWNER = 0o600, 0o700
 # Columns of ids and codes repeat themselves: more effort gains little.
@@ -64,13 +72,15 @@ class Content:
 class Choices:
     """Whose backup it is and what goes into it; ``key_file`` is copied there if it is given.
 
-    ``most_rows`` is the most that the database gives at once, if it has such a limit. With a
-    ``prefix`` the rows are those of a snapshot.
+    Bodies are left out, or those past their time (``retention.in_time``). ``most_rows`` is the
+    most that the database gives at once, if it has such a limit. With a ``prefix`` the rows are
+    those of a snapshot.
     """
 
     key: InstallationKey
     made_at: datetime
     with_bodies: bool = True
+    in_time: int | None = None
     key_file: Path | None = None
     most_rows: int | None = None
     prefix: str = ""
@@ -88,12 +98,16 @@ def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> 
         shapes = tables_of(client, choices.prefix)
         left_out = () if choices.with_bodies or BODIES not in shapes else (BODIES,)
         chosen = [shape for name, shape in shapes.items() if name not in left_out]
-        expected = sum(w.rows for shape in chosen for w in windows(client, shape, Where()))
+        expected = sum(
+            part.rows
+            for shape in chosen
+            for part in windows(client, shape, in_time_of(shape, choices.in_time))
+        )
         tally = _Tally(on_rows, expected)
         tables = []
         for shape in chosen:
             undo.callback(_remove, folder / TableEntry.file_of(shape.name))
-            tables.append(_table(client, shape, folder, choices.most_rows, tally))
+            tables.append(_table(client, shape, folder, choices, tally))
         if choices.key_file is not None:
             undo.callback(_remove, folder / KEY_COPY)
             with _new_file(folder / KEY_COPY) as copy, choices.key_file.open("rb") as key:
@@ -180,12 +194,13 @@ def _make(folder: Path, undo: ExitStack) -> None:
 
 
 def _table(
-    client: Client, shape: TableShape, folder: Path, most_rows: int | None, tally: _Tally
+    client: Client, shape: TableShape, folder: Path, choices: Choices, tally: _Tally
 ) -> TableEntry:
     """Write a table that stays as it is while it is read, trying again if it did not."""
     columns = tuple(column.name for column in shape.columns)
     for _ in range(_ATTEMPTS):
-        parts = windows(client, shape, Where(), most_rows)
+        where = in_time_of(shape, choices.in_time)
+        parts = windows(client, shape, where, choices.most_rows)
         with _new_file(folder / TableEntry.file_of(shape.name)) as file:
             packed = _Hashed(file)
             before, after = _packed(client, shape, columns, parts, packed, tally)

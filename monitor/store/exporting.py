@@ -18,7 +18,16 @@ from typing import IO
 
 from monitor.errors import StoreError, UsageError
 from monitor.store.client import Client
-from monitor.store.streaming import Column, TableShape, Where, read, table_names, tables_of, windows
+from monitor.store.streaming import (
+    Column,
+    TableShape,
+    Where,
+    in_time_of,
+    read,
+    table_names,
+    tables_of,
+    windows,
+)
 
 SEALED = "sealed"
 _STATE = "AggregateFunction("
@@ -41,7 +50,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What of a table is exported: without ``columns``, all of them."""
+    """What of a table is exported: without ``columns``, all of them.
+
+    Of bodies those past their time (``retention.in_time``) are not.
+    """
 
     table: str
     form: Form
@@ -50,6 +62,7 @@ class Wanted:
     until: datetime | None = None
     target: str | None = None
     with_sealed: bool = False
+    in_time: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +188,7 @@ def _chosen(shape: TableShape, wanted: Wanted) -> tuple[Column, ...]:
 
 
 def _where(shape: TableShape, wanted: Wanted) -> Where:
-    where = Where()
+    where = in_time_of(shape, wanted.in_time)
     for name, sign, instant in (("since", ">=", wanted.since), ("until", "<", wanted.until)):
         if instant is None:
             continue

@@ -20,7 +20,7 @@ _MADE = re.compile(r"^\s*CREATE TABLE IF NOT EXISTS (\w+)", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _IN_PARTITION = re.compile(r"(?:\w+\()?(\w+)\)?", re.ASCII)
 _ROWS_TOGETHER = 20_000
-_LARGE_ROWS = ("bodies",)
+BODIES = "bodies"
 _MERGES_ROWS = ("ReplacingMergeTree", "AggregatingMergeTree")
 
 
@@ -151,6 +151,14 @@ def _time(partition: str, columns: Sequence[Column]) -> str:
     return next((column.name for column in columns if column.is_time), "")
 
 
+def in_time_of(shape: TableShape, in_time: int | None) -> Where:
+    """Return which rows may be read: of bodies those whose time has not come (``in_time``)."""
+    if shape.name != BODIES or in_time is None:
+        return Where()
+    condition = "(r.held OR r.stored_at > fromUnixTimestamp64Milli({in_time:Int64}))"
+    return Where().also(condition, in_time=in_time)
+
+
 def windows(
     client: Client, shape: TableShape, where: Where, most_rows: int | None = None
 ) -> list[Window]:
@@ -160,7 +168,7 @@ def windows(
     small ones are read together, sorted: so few that they fit into memory.
     """
     parts: list[Window] = []
-    fits = 0 if shape.name in _LARGE_ROWS else min(_ROWS_TOGETHER, most_rows or _ROWS_TOGETHER)
+    fits = 0 if shape.name == BODIES else min(_ROWS_TOGETHER, most_rows or _ROWS_TOGETHER)
     for partitions, rows in _together(_counted(client, shape, where, "_partition_id"), fits):
         condition = "has({partitions:Array(String)}, r._partition_id)"
         window = Window(where=where.also(condition, partitions=partitions), rows=rows)

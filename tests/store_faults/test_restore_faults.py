@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +28,7 @@ from monitor.store.exporting import Form, Wanted
 from monitor.store.manifest import flaws_of, read_manifest
 from monitor.store.migrate import migrate, shipped
 from monitor.store.restore import Place, restore, whole_backup
+from monitor.store.retention import in_time
 from monitor.store.rows import TABLES, columns, values
 from monitor.store.streaming import tables_of
 from monitor.store.unfinished import SIGN
@@ -310,10 +312,15 @@ def test_merged_rows_have_the_same_content_and_bodies_may_stay_out(
             client.command(f"OPTIMIZE TABLE {table} FINAL")
         choices = Choices(key=store.key, made_at=NOW, with_bodies=False)
         again = back_up(client, tmp_path / "again", choices, unseen)
+        later = in_time(Retention(), NOW + timedelta(days=6))
+        choices = replace(choices, with_bodies=True, in_time=later)
+        some = back_up(client, tmp_path / "some", choices, unseen)
     assert again.left_out == ("bodies",)
     kept = {table.name: (table.rows, table.content) for table in backup.manifest.tables}
     del kept["bodies"]
     assert {table.name: (table.rows, table.content) for table in again.tables} == kept
+    bodies = next(table for table in some.tables if table.name == "bodies")
+    assert 0 < bodies.rows < backup.contents["bodies"].rows
     assert not (tmp_path / "again" / "installation.key").exists()
     assert whole_backup(tmp_path / "again", unseen) == again
 

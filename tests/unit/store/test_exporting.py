@@ -15,10 +15,12 @@ from typing import Any, cast
 
 import pytest
 
+from monitor.config.storage import Retention
 from monitor.errors import StoreError, UsageError
 from monitor.store import Store
 from monitor.store.client import Client, connect
 from monitor.store.exporting import Form, Wanted, Workshop, export, file_at
+from monitor.store.retention import in_time
 from monitor.store.streaming import tables_of
 from tests.unit.store.backups import every_table
 from tests.unit.store.exports import assert_read_back, exported, read_back
@@ -232,3 +234,18 @@ def test_a_file_that_cannot_be_written_says_why_and_leaves_nothing(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(StoreError, match="no such file or directory"), file_at(file / "below"):
         pass
+
+
+def test_bodies_past_their_time_are_not_exported_though_they_are_still_there(
+    filled: Store, client: Client, tmp_path: Path
+) -> None:
+    later = NOW + timedelta(days=6)
+    wanted = Wanted(table="bodies", form=Form.JSONL, in_time=in_time(Retention(), later))
+    done = exported(filled, client, tmp_path / "bodies", wanted)
+    lines = [json.loads(line) for line in (tmp_path / "bodies").read_text().splitlines()]
+    since = later - timedelta(days=7)
+    assert 0 < done.rows == len(lines) < 20
+    assert {line["held"] for line in lines} == {True, False}
+    assert all(line["held"] or datetime.fromisoformat(line["stored_at"]) > since for line in lines)
+    sql = "SELECT count() FROM bodies FINAL WHERE held OR stored_at > {since:DateTime64(3, 'UTC')}"
+    assert client.query(sql, {"since": since}) == [(done.rows,)]
