@@ -65,11 +65,11 @@ class Holds:
         """
         with self._lock:
             self._writer.flush()
-            evidence = self.evidence()
+            # In this order: whatever is held by now, its finding was written before it.
             held = self._reader.held_trials()
-            missing = [
-                trial for some in _at_once(evidence.keys()) for trial in self._reader.not_held(some)
-            ]
+            findings = [row.id for row in self._reader.open_findings()]
+            evidence = self._reader.evidence_of(findings)
+            missing = self._reader.not_held(findings)
             over = sorted(held - evidence.keys())
             for trials, value in ((sorted(missing), "true"), (over, "false")):
                 if trials:

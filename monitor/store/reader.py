@@ -35,6 +35,19 @@ from monitor.store.rows import (
 )
 
 R = TypeVar("R", bound=AnyRow)
+# Trials that are evidence of {findings}: see ``Reader.evidence_of``.
+_EVIDENCE = (
+    f"SELECT trial, finding FROM {TABLES[VerdictRow]} "  # noqa: S608
+    "WHERE finding IN {findings:Array(String)} AND trial != '' "
+    f"UNION ALL SELECT arrayJoin(trials) AS trial, id AS finding FROM {TABLES[FindingRow]} FINAL "
+    "WHERE id IN {findings:Array(String)} "
+    f"UNION ALL SELECT id AS trial, confirms AS finding FROM {TABLES[TrialRow]} "
+    "WHERE confirms IN {findings:Array(String)} "
+    f"UNION ALL SELECT s.owner_trial AS trial, v.finding AS finding FROM {TABLES[SignalRow]} AS s "
+    f"INNER JOIN (SELECT id, finding FROM {TABLES[VerdictRow]} "
+    "WHERE finding IN {findings:Array(String)}) AS v ON v.id = s.verdict "
+    "WHERE s.owned AND s.status = 'fail' AND s.owner_trial != ''"
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -162,30 +175,9 @@ class Reader:
         """
         if not findings:
             return {}
-        asked = {"findings": list(findings)}
-        judged = self._pairs(
-            f"SELECT DISTINCT trial, finding FROM {TABLES[VerdictRow]} "  # noqa: S608
-            "WHERE finding IN {findings:Array(String)}",
-            asked,
-        )
-        named = self._pairs(
-            f"SELECT arrayJoin(trials), id FROM {TABLES[FindingRow]} FINAL "  # noqa: S608
-            "WHERE id IN {findings:Array(String)}",
-            asked,
-        )
-        confirming = self._pairs(
-            f"SELECT id, confirms FROM {TABLES[TrialRow]} "  # noqa: S608
-            "WHERE confirms IN {findings:Array(String)}",
-            asked,
-        )
-        owners = self._pairs(
-            f"SELECT s.owner_trial, v.finding FROM {TABLES[SignalRow]} AS s "  # noqa: S608
-            f"INNER JOIN (SELECT id, finding FROM {TABLES[VerdictRow]} "
-            "WHERE finding IN {findings:Array(String)}) AS v ON v.id = s.verdict "
-            "WHERE s.owned AND s.status = 'fail' GROUP BY s.owner_trial, v.finding",
-            asked,
-        )
-        return {t: f for t, f in (*owners, *confirming, *named, *judged) if t}
+        sql = f"SELECT trial, any(finding) FROM ({_EVIDENCE}) GROUP BY trial"  # noqa: S608
+        found = self._client.query(sql, {"findings": list(findings)})
+        return {str(trial): str(finding) for trial, finding in found}
 
     def held_trials(self) -> frozenset[str]:
         """Return the trials of which a verdict or a body is held.
@@ -199,18 +191,17 @@ class Reader:
         )
         return frozenset(str(row[0]) for row in self._client.query(sql))
 
-    def not_held(self, trials: Sequence[str]) -> frozenset[str]:
-        """Return those of these trials of which a verdict or a body is not held."""
-        sql = (
-            f"SELECT DISTINCT trial FROM {TABLES[VerdictRow]} "  # noqa: S608
-            "WHERE trial IN {trials:Array(String)} AND NOT held UNION DISTINCT "
-            f"SELECT DISTINCT trial FROM {TABLES[BodyRow]} "
-            "WHERE trial IN {trials:Array(String)} AND NOT held"
+    def not_held(self, findings: Sequence[str]) -> frozenset[str]:
+        """Return the trials that are evidence of these findings and not held in every row."""
+        if not findings:
+            return frozenset()
+        sql = " UNION DISTINCT ".join(
+            f"SELECT DISTINCT trial FROM {table} WHERE NOT held "  # noqa: S608
+            f"AND trial IN (SELECT trial FROM ({_EVIDENCE}))"
+            for table in (TABLES[VerdictRow], TABLES[BodyRow])
         )
-        return frozenset(str(row[0]) for row in self._client.query(sql, {"trials": list(trials)}))
-
-    def _pairs(self, sql: str, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
-        return [(str(one), str(other)) for one, other in self._client.query(sql, parameters)]
+        found = self._client.query(sql, {"findings": list(findings)})
+        return frozenset(str(row[0]) for row in found)
 
     def schedule_events(self, since: datetime) -> tuple[ScheduleEventRow, ...]:
         """Return what the schedule noted since then, oldest first."""
