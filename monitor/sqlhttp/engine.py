@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -124,6 +124,7 @@ class SqlEngine:
                     self._idle.get(timeout=_KILL_SECONDS)
                     break
         self._served = 0
+        self._idle.put(None)  # whoever still waits is told
         for connection in (*self._connections, self._control):
             if connection is not None:
                 connection.close()
@@ -138,13 +139,14 @@ class SqlEngine:
     def run(self, sent: bytes, parameters: Mapping[str, str], form: str | None) -> Answer:
         """Return the answer to one statement, in the form it names, else ``form``.
 
-        Waits for a connection. Raises ``SqlError``; ``RefusedError`` if nothing of it ran.
+        Waits for a connection. Raises ``SqlError``; ``RefusedError`` if nothing of it ran. Once
+        the engine closes, everybody is told that it stops.
         """
-        connection = self._idle.get()
+        connection = None if self._closing else self._idle.get()
         try:
-            if self._closing:
-                raise SqlError(Code.QUERY_WAS_CANCELLED, "The server is stopping.")
-            engine = _Connection(connection)
+            if connection is None or self._closing:
+                raise _stopping()
+            engine = _Connection(connection, lambda: self._closing)
             statement = self._read(engine, sent)
             return self._answer(engine, statement, parameters, statement.form or form or DEFAULT)
         finally:
@@ -241,18 +243,23 @@ class SqlEngine:
 class _Connection:
     """One connection of the engine, with its errors as ours."""
 
-    def __init__(self, raw: Any) -> None:
+    def __init__(self, raw: Any, closing: Callable[[], bool]) -> None:
         self._raw = raw
+        self._closing = closing
 
     def ask(self, sql: str, parameters: Mapping[str, str], form: str = "TSV") -> Any:
         """Run a statement that has been judged."""
         try:
-            return self._raw.query(sql, form, params=dict(parameters))
+            found = self._raw.query(sql, form, params=dict(parameters))
         except RuntimeError as error:
             raise engine_failure(error) from None
         except UnicodeDecodeError:
             # What it says quotes bytes that are no text.
             raise SqlError(Code.BAD_ARGUMENTS, "The statement failed on bytes.") from None
+        if self._closing():
+            # What is ended early may look as if it had come to its end.
+            raise _stopping()
+        return found
 
     def parse(self, statement: bytes) -> Parsed:
         """Return what one statement is. Nothing of it runs."""
@@ -278,3 +285,7 @@ class _Connection:
         found = self.ask(sql, parameters).bytes() or b""
         parts = found.decode("ascii").rstrip("\n").split("\t")
         return [bytes.fromhex(part).decode("utf-8", "surrogateescape") for part in parts]
+
+
+def _stopping() -> SqlError:
+    return SqlError(Code.QUERY_WAS_CANCELLED, "The server is stopping.")

@@ -77,14 +77,12 @@ class SqlServer:
         """End what runs, break off what is being sent, let go of the store and of the port."""
         if self._server is not None:
             self._server.should_exit = True
-        if self._executor is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
         if self._engine is not None:
-            self._engine.close()
-        if self._executor is not None:
-            self._executor.shutdown()
+            self._engine.close()  # from now on it tells everybody that it stops
         if self._thread is not None:
             self._thread.join()
+        if self._executor is not None:
+            self._executor.shutdown()
         self._listener.close()
 
     def _serve(self) -> None:

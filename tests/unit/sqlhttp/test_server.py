@@ -6,6 +6,7 @@ import asyncio
 import socket
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,8 @@ from monitor.conventions import SqlResult
 from monitor.daemon.run import _readers_served
 from monitor.errors import ConfigError, StoreError, UsageError
 from monitor.sqlhttp import reader_token, sql_port, sql_server
+from monitor.sqlhttp.engine import Limits, SqlEngine
+from monitor.sqlhttp.failures import SqlError
 from monitor.store import open_store
 from monitor.store.client import Location
 from tests.unit.daemon.installed import config_of
@@ -124,6 +127,26 @@ def test_serving_begins_and_ends_as_often_as_one_likes(tmp_path: Path) -> None:
                 again.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 again.bind(("127.0.0.1", port))
     assert counted == [SqlResult.OK] * 2
+
+
+def test_who_asks_while_it_stops_is_told_so(tmp_path: Path) -> None:
+    """More of them than there are connections: some run, some wait for their turn."""
+    endless = b"SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1"
+    with open_store(tmp_path / "store") as store:
+        assert store.location.path is not None
+        engine = SqlEngine(store.location.path, tmp_path / "store", Limits(readers=2))
+        engine.open()
+        with ThreadPoolExecutor(6) as several:
+            asked = [several.submit(engine.run, endless, {}, None) for _ in range(6)]
+            engine.close()
+            assert [error_code(each.exception()) for each in asked] == [394] * 6
+        with pytest.raises(SqlError, match="The server is stopping"):
+            engine.run(b"SELECT 1", {}, None)
+
+
+def error_code(error: BaseException | None) -> int:
+    assert isinstance(error, SqlError)
+    return error.code
 
 
 def test_what_the_engine_refuses_ends_in_an_error_and_no_thread(tmp_path: Path) -> None:
