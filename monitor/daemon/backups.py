@@ -15,10 +15,8 @@ from monitor.store.client import connect
 from monitor.store.manifest import Manifest
 from monitor.store.retention import in_time
 from monitor.store.snapshot import snapshot
-from monitor.store.store import KEY_FILE, make_private
+from monitor.store.store import KEY_FILE, WAITING_DIRECTORY, make_private
 
-# Here the daemon leaves a backup for whoever asked for it to take away.
-WAITING_DIRECTORY = "backups"
 # A server keeps the whole of an answer until its end, so that it can say that it failed.
 MOST_ROWS_OF_A_SERVER = 1_000_000
 

@@ -18,7 +18,7 @@ from monitor.calibrating import Calibrate
 from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
-from monitor.daemon.backups import WAITING_DIRECTORY, BackUp
+from monitor.daemon.backups import BackUp
 from monitor.daemon.desk import Decision
 from monitor.daemon.forgetting import Forget
 from monitor.daemon.probing import ProbeNow
@@ -32,6 +32,7 @@ from monitor.reports.ladder import LadderReport
 from monitor.reports.scan import ScanReport
 from monitor.scanning import Reported
 from monitor.store import StoreOwner
+from monitor.store.store import WAITING_DIRECTORY
 
 # A daemon at work gives a sign of life every second.
 ANSWER_SECONDS = 5.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,8 @@ from monitor.store.writer import Writer
 KEY_FILE = "installation.key"
 DATA_DIRECTORY = "data"
 SPOOL_DIRECTORY = "spool"
+# Here the daemon leaves a backup for whoever asked for it to take away.
+WAITING_DIRECTORY = "backups"
 _OWNER_ONLY = 0o700
 
 
@@ -101,6 +104,7 @@ def open_store(
             located(path, url, password=password, cluster=cluster),
             answer_seconds=limits.answer_seconds,
         )
+        shutil.rmtree(path / WAITING_DIRECTORY, ignore_errors=True)
         spool = Spool.opened(path / SPOOL_DIRECTORY, clock, limits)
         if location.path is not None:
             make_private(location.path)

@@ -22,6 +22,7 @@ from monitor.store.client import Client
 from monitor.store.lock import StoreLock
 from monitor.store.manifest import Manifest, read_manifest
 from monitor.store.restore import restore, whole_backup
+from monitor.store.snapshot import snapshot
 from tests.unit.store.backups import (
     ORDER,
     Taken,
@@ -227,3 +228,22 @@ def test_a_folder_that_holds_something_is_left_alone(backup: Taken, tmp_path: Pa
             back_up(unread, folder, choices, unseen)
     with pytest.raises(StoreError, match="cannot be written: no such file or directory"):
         back_up(unread, tmp_path / "no" / "such", choices, unseen)
+
+
+def test_what_a_dead_process_left_of_a_backup_is_gone_once_the_store_is_opened(
+    backup: Taken, tmp_path: Path
+) -> None:
+    """Second names of tables would keep what is forgotten later; so would a backup nobody took."""
+    waiting = backup.path / "backups" / "backup-1"
+    with open_store(backup.path) as store:
+        with snapshot(store.writer, store.location):
+            made = store.writer.run(every_table) - backup.contents.keys()
+            assert made == {f"snapshot_{table}" for table in backup.contents}
+            store.writer.run(lambda client: client.command("DROP TABLE snapshot_trials SYNC"))
+        store.writer.run(
+            lambda client: client.command("CREATE TABLE snapshot_bodies CLONE AS bodies")
+        )
+        waiting.mkdir(parents=True)
+    with open_store(backup.path) as store:
+        assert store.writer.run(every_table) == backup.contents.keys()
+        assert not waiting.exists()
