@@ -107,10 +107,11 @@ class Pipeline:
         if confirming is not None:
             session.replay(confirming)
         trial = await self._observe(session, scheduled=scheduled)
+        known = len(self._registry)
         signals = await assess(trial, target, self._registry, self._golden, self._measuring)
         async with self._concluding:
             # Off the loop, for it waits for the disk; and one after the other, as sinks expect.
-            verdict = await asyncio.to_thread(self._conclude, trial, signals)
+            verdict = await asyncio.to_thread(self._conclude, trial, signals, known)
         return Ran(trial=trial, verdict=verdict, seed=session.seed, minted=session.minted)
 
     async def _observe(self, session: _Session, *, scheduled: bool) -> Trial:
@@ -141,19 +142,20 @@ class Pipeline:
             broken=broken,
         )
 
-    def _conclude(self, trial: Trial, signals: Sequence[Signal]) -> Verdict:
-        verdict = self._decide(trial, signals)
+    def _conclude(self, trial: Trial, signals: Sequence[Signal], known: int) -> Verdict:
+        verdict = self._decide(trial, signals, known)
         for sink in self._sinks:
             sink.deliver(trial, verdict)
         return verdict
 
-    def _decide(self, trial: Trial, signals: Sequence[Signal]) -> Verdict:
+    def _decide(self, trial: Trial, signals: Sequence[Signal], known: int) -> Verdict:
         verdict = decide(
             trial,
             signals,
             verdict_id=new_id("verdict"),
             now=self._clock.now(),
             checks_version=CHECKS_VERSION,
+            markers=known,
         )
         finding = self._findings.record(verdict, confirms=trial.confirms)
         return replace(verdict, finding=finding.id if finding else None)

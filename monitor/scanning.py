@@ -131,6 +131,7 @@ class Scanner:
             now=self._clock.now(),
             checks_version=CHECKS_VERSION,
             source=SOURCE,
+            markers=len(self._registry),
         )
         finding = self._findings.record(verdict)
         verdict = replace(verdict, finding=finding.id if finding else None)

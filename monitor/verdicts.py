@@ -183,8 +183,12 @@ def decide(
     now: datetime,
     checks_version: str,
     source: str = "probe",
+    markers: int = 0,
 ) -> Verdict:
-    """Fold a trial's signals into its verdict: the worst of its exchanges."""
+    """Fold a trial's signals into its verdict: the worst of its exchanges.
+
+    ``markers`` is how many were known when it was judged.
+    """
     judged = tuple(
         decide_exchange(exchange, [s for s in signals if s.exchange == exchange.index])
         for exchange in trial.exchanges
@@ -207,6 +211,7 @@ def decide(
         exchanges=judged,
         checks_version=checks_version,
         scheduled=trial.scheduled,
+        markers=markers,
     )
 
 

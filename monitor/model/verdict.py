@@ -108,6 +108,7 @@ class Verdict:
     """The waist of the hourglass: complete, self-describing, never changed after it is made.
 
     ``rescores`` names the verdict a trial was given first, where this one judges it again.
+    ``markers`` is how many markers and planted values were known: what answers were searched for.
     """
 
     id: str
@@ -128,3 +129,4 @@ class Verdict:
     scheduled: bool = True
     finding: str | None = None
     rescores: str = ""
+    markers: int = 0

@@ -156,7 +156,7 @@ class _Run:
         return asked_about
 
     async def _judged(self, old: Verdict, found: Reopened, past: Past) -> Verdict:
-        self._markers.until(old.decided_at)
+        self._markers.known(old.markers)
         judge = self._config.settings.checks.judge
         opinion = EarlierOpinion(old) if judge is not None else None
         signals = await assess(
@@ -173,6 +173,7 @@ class _Run:
             now=self._clock.now(),
             checks_version=CHECKS_VERSION,
             source=SOURCE,
+            markers=len(self._markers.registry),
         )
         return replace(decided, scheduled=False, rescores=old.id)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from monitor.canaries import InstallationKey, MarkerRegistry
 from monitor.canaries.registry import Entry
@@ -36,15 +35,15 @@ _NOT_ASKED = "no judge is asked when answers are judged again"
 
 
 class Markers:
-    """A registry that knows the markers minted up to some instant, which only moves on."""
+    """A registry that knows the markers known at some time, which only moves on."""
 
     def __init__(self, key: InstallationKey, entries: Iterable[Entry]) -> None:
         self.registry = MarkerRegistry(key)
         self._later = deque(sorted(entries, key=lambda entry: entry.minted_at))
 
-    def until(self, instant: datetime) -> None:
-        """Know what was minted until then."""
-        while self._later and self._later[0].minted_at <= instant:
+    def known(self, number: int) -> None:
+        """Know as many as were known when a verdict was given, in the order of their minting."""
+        while self._later and len(self.registry) < number:
             self.registry.restore(self._later.popleft())
 
 

@@ -46,6 +46,7 @@ def verdict_of(
         scheduled=row.scheduled,
         finding=row.finding or None,
         rescores=row.rescores,
+        markers=row.markers,
     )
 
 

@@ -130,6 +130,7 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
         finding=verdict.finding or "",
         held=verdict.finding is not None,
         rescores=verdict.rescores,
+        markers=verdict.markers,
     )
     judged = [
         ExchangeVerdictRow(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -41,8 +41,10 @@ def pairs(store: Path) -> list[tuple[Verdict, Verdict]]:
     return [(each[0], each[-1]) for each in verdicts]
 
 
-def difference(old: Verdict, new: Verdict) -> dict[str, tuple[object, object]]:
-    """Return what two verdicts of one trial say otherwise."""
-    names: Iterable[str] = [n for n in Verdict.__dataclass_fields__ if n not in OWN]
-    both = {name: (getattr(old, name), getattr(new, name)) for name in names}
-    return {name: (one, other) for name, (one, other) in both.items() if one != other}
+def difference(old: Verdict, new: Verdict) -> list[object]:
+    """Return what two verdicts of one trial say otherwise, signal by signal."""
+    names = [n for n in Verdict.__dataclass_fields__ if n not in (*OWN, "signals")]
+    both = [(name, getattr(old, name), getattr(new, name)) for name in names]
+    found: list[object] = [each for each in both if each[1] != each[2]]
+    pairs_of = zip_longest(old.signals, new.signals)
+    return found + [each for each in pairs_of if each[0] != each[1]]

@@ -99,6 +99,7 @@ class VerdictRow:
     finding: str
     held: bool = False
     rescores: str = ""
+    markers: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,6 +122,7 @@ class Sitting:
     ) -> Verdict:
         """Judge a trial and keep it, its verdict with ``changes``, and its bodies."""
         measuring = Measuring(NoScorer())
+        known = len(self.registry)
         signals = asyncio.run(assess(trial, self.past, self.registry, GOLDEN, measuring))
         self.clock.move(1)
         verdict = decide(
@@ -130,6 +131,7 @@ class Sitting:
             verdict_id=f"verdict-of-{trial.id}",
             now=self.clock.now(),
             checks_version=CHECKS_VERSION,
+            markers=known,
         )
         verdict = replace(verdict, **changes)
         ClickHouseSink(self.store.writer, self.store.hasher).deliver(trial, verdict)
