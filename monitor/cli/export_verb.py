@@ -95,10 +95,11 @@ def _stdout() -> Iterator[IO[bytes]]:
     try:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    except BrokenPipeError as error:
+    except OSError as error:
         # Else Python would try once more at its end, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        msg = "stdout was closed before the last row"
+        reason = (error.strerror or type(error).__name__).lower()
+        msg = f"stdout took no more before the last row: {reason}"
         raise StoreError(msg) from error
 
 

@@ -137,8 +137,14 @@ def export(
 def file_at(place: Path) -> Iterator[IO[bytes]]:
     """Give a file that stands at ``place``, readable by its owner, only once all is in it.
 
-    Raises ``StoreError`` if it cannot be written; whatever fails, nothing half done is left.
+    A pipe or a device is written to as it is. Raises ``StoreError`` if it cannot be written;
+    whatever fails, nothing half done is left.
     """
+    place = place.resolve()
+    if place.exists() and not place.is_file():
+        with _written_as_it_is(place) as file:
+            yield file
+        return
     try:
         descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
     except OSError as error:
@@ -154,6 +160,17 @@ def file_at(place: Path) -> Iterator[IO[bytes]]:
     finally:
         with suppress(FileNotFoundError):
             Path(name).unlink()
+
+
+@contextmanager
+def _written_as_it_is(place: Path) -> Iterator[IO[bytes]]:
+    try:
+        with place.open("wb") as file:
+            yield file
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        msg = f"{place} cannot be written: {reason}"
+        raise StoreError(msg) from error
 
 
 def _unwritable(place: Path, error: OSError) -> StoreError:

@@ -6,6 +6,7 @@ import csv
 import errno
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -234,6 +235,26 @@ def test_a_file_that_cannot_be_written_says_why_and_leaves_nothing(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(StoreError, match="no such file or directory"), file_at(file / "below"):
         pass
+    with pytest.raises(StoreError, match="is a directory"), file_at(tmp_path):
+        pass
+
+
+def test_a_device_is_written_to_and_a_link_stays_one(tmp_path: Path) -> None:
+    with file_at(Path("/dev/null")) as out:
+        out.write(b"rows")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+    def fill_the_device() -> None:
+        with file_at(Path("/dev/full")) as out:
+            out.write(b"rows")
+
+    with pytest.raises(StoreError, match="/dev/full cannot be written: no space left on device"):
+        fill_the_device()
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with file_at(tmp_path / "link") as out:
+        out.write(b"rows")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"rows"
 
 
 def test_bodies_past_their_time_are_not_exported_though_they_are_still_there(
