@@ -20,6 +20,7 @@ from monitor.store import owner_of
 from monitor.store.migrate import Migration, OnStatement, Standing, shipped
 
 _MISSING_EXIT = 1
+_PLAIN_EVERY = 10
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -63,11 +64,11 @@ def _refuse_a_running_daemon(settings: Config) -> None:
 
 @contextmanager
 def _shown() -> Iterator[OnStatement]:
-    """Show how far it has come on stderr: a bar on a terminal, else a line a migration."""
+    """Show how far it has come on stderr: a bar on a terminal, else a line now and then."""
     with show_progress(sys.stderr, quiet=False) as shown:
 
         def show(migration: Migration, done: int, total: int) -> None:
-            if done == 0 or sys.stderr.isatty():
+            if done % _PLAIN_EVERY == 0 or sys.stderr.isatty():
                 shown.words(migration.name, "statements", done, total)
 
         yield show

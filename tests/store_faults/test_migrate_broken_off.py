@@ -10,23 +10,25 @@ import pytest
 from monitor.store.migrate import Migration, migrate, shipped
 from tests.unit.store.breaking import broke_off, contents, database, fill
 
+ALL = shipped()
 
-@pytest.mark.parametrize("migration", shipped(), ids=lambda each: each.name)
+
+@pytest.mark.parametrize("migration", ALL, ids=lambda each: each.name)
 def test_broken_off_at_any_point_it_comes_to_the_same(tmp_path: Path, migration: Migration) -> None:
     with database(tmp_path / "before") as client:
-        migrate(client, shipped()[: migration.version - 1])
+        migrate(client, ALL[: migration.version - 1])
         fill(client)
     with database(copied(tmp_path)) as client:
-        migrate(client)
+        migrate(client, ALL)
         expected = contents(client)
     point = 0
     while True:
         with database(copied(tmp_path)) as client:
-            if not broke_off(client, shipped()[: migration.version], point):
+            if not broke_off(client, ALL[: migration.version], point):
                 break
         # In life another process goes on.
         with database(tmp_path / "now") as client:
-            migrate(client)
+            migrate(client, ALL)
             found = contents(client)
         assert found.keys() == expected.keys()
         for name, rows in found.items():
