@@ -119,7 +119,6 @@ def open_store(
         resources.callback(writer.close)
         writer.start()
         audit = AuditLog(key, writer, reader)
-        audit.reread()
         _record(audit, brought, clock)
         holds = Holds(location, writer, reader)
         resources.callback(holds.close)
@@ -169,7 +168,8 @@ def standing_of(path: Path, location: Location, retention: Retention) -> Standin
 
 
 def _record(audit: AuditLog, brought: Standing, clock: Clock) -> None:
-    """Append to the audit chain what was changed in a store that was there before."""
+    """Append to the audit chain, once it is read, what was changed in a store that was there."""
+    audit.reread()
     if brought.is_new:
         return
     if brought.migrations:
