@@ -53,8 +53,4 @@ def set_up_logs(level: str, style: str) -> None:
     # At debug httpcore prints a target's response headers, which may repeat a credential.
     for library in ("httpcore", "httpx"):
         logging.getLogger(library).setLevel(logging.WARNING)
-    # They print URLs, hence what a question to the database asks for. The store says itself, and
-    # without that, what became of it.
-    for library in ("urllib3", "clickhouse_connect"):
-        logging.getLogger(library).setLevel(logging.CRITICAL)
     logging.getLogger("monitor").setLevel(level.upper())

@@ -8,6 +8,7 @@ fails halfway leaves what it had found to be the answer of the next one.
 from __future__ import annotations
 
 import gzip
+import logging
 import re
 import threading
 import zlib
@@ -53,6 +54,7 @@ _OF_VALUES = frozenset({6, 27, 53, 69, 70, 72, 117, 131, 321, 349, 407, 469})
 _OF_VIEW = "while pushing to view"
 _QUOTED = re.compile(r"(['\"`]).*?(\1|$)")
 _SCHEMES = ("clickhouse", "clickhouses", "http", "https")
+_TLS_SCHEMES = ("clickhouses", "https")
 
 
 class UnwritableError(StoreError):
@@ -134,6 +136,9 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
     import clickhouse_connect
     from clickhouse_connect.driver.exceptions import Error
 
+    # Both print URLs, hence what is asked for. What became of it is in the errors raised here.
+    for library in ("urllib3", "clickhouse_connect"):
+        logging.getLogger(library).setLevel(logging.CRITICAL)
     where: dict[str, Any]
     if location.url is None:
         where = {"interface": "chdb", "path": str(location.path)}
@@ -143,6 +148,8 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
             "dsn": location.url,
             "password": location.password,
             "autogenerate_session_id": False,
+            # By itself the library knows TLS by the ports 443 and 8443 alone.
+            "secure": urlsplit(location.url).scheme in _TLS_SCHEMES,
             "connect_timeout": min(_CONNECT_SECONDS, location.answer_seconds),
             "send_receive_timeout": location.answer_seconds * (_READING_TAKES if read_only else 1),
         }
@@ -280,4 +287,18 @@ def _reason_without_values(error: BaseException) -> str:
 def _first_line(error: BaseException) -> str:
     """Return the reason, without the URL: that holds what was asked for."""
     lines = str(error).splitlines()
-    return _URL.sub("", lines[0])[:300] if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    if "HTTPConnection" in lines[0] or "HTTPSConnection" in lines[0]:
+        return _network_reason(error) or _URL.sub("", lines[0])[:300]
+    return _URL.sub("", lines[0])[:300]
+
+
+def _network_reason(error: BaseException) -> str:
+    """Return what the network said, which libraries wrap several times over."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror.lower()
+        cause = cause.__cause__ or cause.__context__
+    return ""

@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import chdb
+import lz4.frame
 
 PASSWORD = "gateway"  # noqa: S105 - of a server that lives for one test
 _FORMAT = re.compile(r"FORMAT\s+(\w+)\s*;?\s*$", re.IGNORECASE)
@@ -77,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
         """Answer one statement."""
         expected = "Basic " + base64.b64encode(f"default:{PASSWORD}".encode()).decode()
         asked = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
-        body = self._body()
+        body = _plain(self._body(), self.headers.get("Content-Encoding", ""))
         if self.headers.get("Authorization") != expected:
             self._say(401, b"Code: 516. DB::Exception: Authentication failed", "")
             return
@@ -125,6 +126,10 @@ class Handler(BaseHTTPRequestHandler):
         """Stay quiet."""
 
 
+def _plain(body: bytes, coding: str) -> bytes:
+    return bytes(lz4.frame.decompress(body)) if coding == "lz4" else body
+
+
 def serve(directory: str, port: int = 0) -> None:
     """Serve until killed."""
     os.makedirs(directory, exist_ok=True)  # noqa: PTH103
@@ -145,7 +150,7 @@ class Gateway:
     @property
     def url(self) -> str:
         """What to put into a configuration."""
-        return f"http://default@127.0.0.1:{self.port}?compress=false"
+        return f"clickhouse://default@127.0.0.1:{self.port}"
 
     def start(self) -> None:
         """Serve, at the same port as before."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -152,6 +154,28 @@ def test_a_password_is_not_shown() -> None:
 def test_a_server_that_is_not_there_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="the store cannot be opened"):
         open_store(tmp_path / "store", "http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize("scheme", ["clickhouses", "https"])
+def test_a_server_that_is_asked_for_tls_gets_nothing_in_the_clear(scheme: str) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        heard: list[bytes] = []
+
+        def hear() -> None:
+            connection, _ = server.accept()
+            with connection:
+                heard.append(connection.recv(4096))
+
+        listener = threading.Thread(target=hear)
+        listener.start()
+        url = f"{scheme}://default@127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(StoreError, match="the store cannot be opened"):
+            connect(Location(url=url, password="planted-db", answer_seconds=2))  # noqa: S106
+        listener.join(20)
+    assert heard[0][:1] == b"\x16"
+    assert b"planted-db" not in heard[0]
 
 
 def test_importing_the_store_loads_no_database() -> None:
