@@ -18,7 +18,8 @@ _COMBINATORS = (
 # In place of a table. Everything else that can stand there reads from outside, or from memory.
 TABLE_FUNCTIONS = frozenset(
     {
-        *("numbers", "numbers_mt", "generateSeries", "generate_series", "values", "view"),
+        *("numbers", "numbers_mt", "generateSeries", "generate_series", "view"),
+        *("values", "SQLStandardValues"),
     }
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

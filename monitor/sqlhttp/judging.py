@@ -78,7 +78,7 @@ def _show(kind: str, tree: Node, tables: Tables) -> None:
     if "table" in tree:
         tables.check([database, tree["table"]] if database else [tree["table"]], Scope())
     walk = _Walk(tables)
-    for name in ("where", "limit"):
+    for name in ("where_expression", "limit_length"):
         if name in tree:
             walk.all_of(tree[name], Scope())
 

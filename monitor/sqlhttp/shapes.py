@@ -44,7 +44,16 @@ NODES: dict[str, frozenset[str]] = {
             *("list_of_selects", "list_of_modes", "union_mode", *OUTPUT_FLAGS),
         ),
         "SelectQuery": (
-            *("with", "recursive_with", "select", "distinct", "tables", "prewhere", "where"),
+            *(
+                "with",
+                "recursive_with",
+                "cte_aliases",
+                "select",
+                "distinct",
+                "tables",
+                "prewhere",
+                "where",
+            ),
             *("group_by", "group_by_all", "group_by_with_cube", "group_by_with_rollup"),
             *("group_by_with_totals", "group_by_with_grouping_sets", "having", "window", "qualify"),
             *("order_by", "order_by_all", "interpolate", "limit_by", "limit_by_length"),
@@ -59,7 +68,8 @@ NODES: dict[str, frozenset[str]] = {
         ),
         "SampleRatio": ("numerator", "denominator"),
         "TableJoin": (
-            *("kind", "strictness", "locality", "on_expression", "using_expression_list"),
+            *("kind", "strictness", "locality", "is_natural", "on_expression"),
+            *("using_expression_list",),
         ),
         "ArrayJoin": ("kind", "expression_list"),
         "OrderByElement": (
@@ -77,13 +87,14 @@ NODES: dict[str, frozenset[str]] = {
     }.items()
 }
 
+_PICKED = ("where_expression", "limit_length")
 # Statements about the schema, with what may be said in them.
 SHOW: dict[str, frozenset[str]] = {
     kind: frozenset((*fields, *OUTPUT_FLAGS, "type", "like", "not_like", "case_insensitive_like"))
     for kind, fields in {
-        "ShowTablesQuery": ("databases", "settings", "full", "from", "where", "limit"),
-        "ShowColumnsQuery": ("database", "table", "full", "extended", "where", "limit"),
-        "ShowIndexesQuery": ("database", "table", "extended", "where"),
+        "ShowTablesQuery": ("databases", "settings", "full", "from", *_PICKED),
+        "ShowColumnsQuery": ("database", "table", "full", "extended", *_PICKED),
+        "ShowIndexesQuery": ("database", "table", "extended", *_PICKED),
     }.items()
 }
 EXPLAIN = frozenset({"kind", "settings", "query", "type", *OUTPUT_FLAGS})

@@ -121,6 +121,102 @@ SELECT count() FROM default.verdicts -- the end
 SELECT /* why */ count() /* how */ FROM verdicts;
 SELECT 1 AS `a b`, 2 AS "c.d"
 SELECT 'ключ', '名前', '\x41', 'emoji 😀'
+-- Corners of the language.
+SELECT count() OVER () FROM numbers(3)
+SELECT any_value(number) IGNORE NULLS, first_value(number) RESPECT NULLS FROM numbers(3)
+SELECT number FROM numbers(10) LIMIT 1, 2 BY number % 3
+SELECT number FROM numbers(10) LIMIT 2 OFFSET 1 BY number % 3
+SELECT 1 FROM system.one AS a GLOBAL ANY LEFT JOIN system.one AS b ON a.dummy = b.dummy
+SELECT 1 FROM system.one AS a ANTI LEFT JOIN system.one AS b USING dummy
+SELECT * FROM (SELECT 1 AS a) AS x PASTE JOIN (SELECT 2 AS b) AS y
+SELECT * FROM system.one AS x NATURAL JOIN system.one AS y
+WITH t(a, b) AS (SELECT 1, 2) SELECT a + b FROM t
+SELECT COLUMNS(target, probe) FROM verdicts
+SELECT v.COLUMNS('^id$') FROM verdicts AS v
+SELECT v.COLUMNS(id, target) FROM verdicts AS v
+SELECT 1 IS NOT DISTINCT FROM 2, NULL IS NULL
+SELECT 1 <=> 2
+SELECT 1 = ANY (SELECT 1), 1 > ALL (SELECT 0)
+SELECT number FROM numbers(10) ORDER BY number NULLS FIRST OFFSET 1 ROW FETCH FIRST 3 ROWS ONLY
+SELECT number FROM numbers(10) ORDER BY number FETCH FIRST 3 ROWS WITH TIES
+SELECT * APPLY(quantile(0.9)) FROM numbers(3)
+SELECT * APPLY(max) APPLY(toString) FROM numbers(3)
+SELECT untuple((1, 'a'))
+SELECT i FROM (SELECT [1,2] AS x) ARRAY JOIN arrayEnumerate(x) AS i
+SELECT v.id FROM verdicts AS v FINAL
+SELECT toDate('2026-01-31') + INTERVAL 1 MONTH - INTERVAL '2' DAY, INTERVAL '1 day 2 hours'
+SELECT (SELECT 1), (SELECT count() FROM verdicts) AS n
+SELECT number, if(number > 1, 'a', NULL) AS x FROM numbers(3) ORDER BY x DESC NULLS LAST
+SELECT grouping(target), count() FROM verdicts GROUP BY ROLLUP(target)
+SELECT target, count() FROM verdicts GROUP BY target WITH ROLLUP
+SELECT target, count() FROM verdicts GROUP BY target WITH CUBE
+SELECT sum(number) OVER w2 FROM numbers(3) WINDOW w AS (PARTITION BY number), w2 AS (w ORDER BY number)
+SELECT nth_value(number, 2) OVER (ORDER BY number ROWS 1 PRECEDING), percent_rank() OVER (ORDER BY number), ntile(2) OVER (ORDER BY number ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM numbers(3)
+SELECT arrayReduce('sum', [1,2]), arrayReduce('quantile(0.5)', [1,2])
+SELECT 1 AS a, a + 1 AS b, b * 2 AS c
+SELECT [1, 2, 3][1], (1, 2).1, tupleElement((1, 2), 1), ('a', 1) = ('a', 1)
+SELECT 'a' || 'b', NOT true, true AND false, 5 % 2, -5, 2 BETWEEN 1 AND 3
+SELECT trim(BOTH 'x' FROM 'xax'), substring('abc' FROM 2 FOR 1), position('b' IN 'abc'), extract(DAY FROM today()), overlay('abc' PLACING 'x' FROM 2)
+SELECT date_add(DAY, 1, today()), date_sub(today(), INTERVAL 1 DAY), dateDiff(DAY, today(), today()), timestamp_add(now(), INTERVAL 1 HOUR)
+SELECT toStartOfInterval(now(), toIntervalMinute(5)), toStartOfInterval(now(), INTERVAL 5 MINUTE, 'UTC')
+SELECT number FROM numbers(5) QUALIFY row_number() OVER (ORDER BY number) = 1
+SELECT * FROM numbers(3) AS t(x)
+SELECT t.x FROM values('x UInt8', 1, 2) AS t
+SELECT * FROM (VALUES (1, 2), (3, 4))
+SELECT count() FROM verdicts WHERE (target, probe) IN (('a', 'b'))
+SELECT count() FROM verdicts WHERE (target, probe) IN (SELECT target, probe FROM trials)
+SELECT count() FROM verdicts WHERE target IN ('a')
+SELECT count() FROM verdicts WHERE target IN 'a'
+SELECT count() FROM verdicts WHERE target IN tuple('a', 'b')
+SELECT count() FROM verdicts WHERE id IN (SELECT verdict FROM signals) AND decided_at > (SELECT min(decided_at) FROM verdicts)
+SELECT 1 WHERE (1) IN (1)
+SELECT number IN (SELECT 1) ? 1 : 2 FROM numbers(2)
+SELECT count(*) AS "n", sum(1) sum1 FROM "verdicts" "v" WHERE "v"."id" <> ''
+SELECT DISTINCT ON (target) * FROM verdicts
+SELECT * FROM verdicts LIMIT 10 UNION ALL SELECT * FROM verdicts LIMIT 10
+SELECT * FROM ((SELECT 1) UNION DISTINCT (SELECT 2))
+SELECT 1 ORDER BY 1 LIMIT 1 SETTINGS max_threads = 1, log_comment = 'x' FORMAT JSON
+SELECT uniqMerge(u) FROM (SELECT uniqState(number) AS u FROM numbers(3))
+SELECT sumMap([1], [2]), sumMap(map('a', 1)), groupArrayArray([1]), maxIf(1, 1), minOrNull(1), countIf(1), avgWeighted(1, 2)
+SELECT retention(1, 1), windowFunnel(10)(now(), 1, 1), sequenceMatch('(?1)(?2)')(now(), 1, 1)
+SELECT name FROM system.columns WHERE database = currentDatabase() AND table LIKE 'ver%' ORDER BY position
+SELECT * FROM information_schema.tables WHERE table_schema = 'default' LIMIT 1
+SELECT database, name, engine FROM system.tables WHERE database NOT IN ('system', 'INFORMATION_SCHEMA', 'information_schema')
+select timezone(), now(), today() from system.one
+SELECT 0x1F, 1e-3, .5, 1_000, inf, nan, NULL, true, 'x', b'101', x'41'
+SELECT getSetting('max_threads')
+SELECT a.1 FROM (SELECT (1,2) AS a)
+SELECT toInt64(5) AS `weird name`, 1 AS "select"
+SELECT number AS n FROM numbers(3) WHERE n > 1 GROUP BY n HAVING n > 0
+SELECT decided_at::Date AS d, count() FROM verdicts GROUP BY d
+SELECT * FROM numbers(3) WHERE number GLOBAL NOT IN (1)
+SHOW TABLES WHERE name LIKE 'v%'
+SHOW TABLES NOT LIKE 'v%' LIMIT 2
+SHOW DATABASES LIKE 'def%'
+SHOW COLUMNS IN verdicts
+SHOW INDEXES FROM verdicts
+SHOW CREATE VIEW verdicts_daily_view
+EXISTS VIEW verdicts_daily_view
+SHOW FIELDS FROM verdicts
+DESCRIBE verdicts_daily
+EXPLAIN header = 1, actions = 1 SELECT 1
+EXPLAIN json = 1, indexes = 1 SELECT count() FROM verdicts WHERE target='a' FORMAT TSVRaw
+EXPLAIN PLAN SELECT 1
+EXPLAIN SYNTAX oneline = 1 SELECT 1
+SELECT sumSimpleState(number) FROM numbers(3)
+SELECT number, lagInFrame(number, 1) OVER (ORDER BY number ASC RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM numbers(3)
+SELECT exponentialTimeDecayedAvg(10)(number, number) OVER (ORDER BY number) FROM numbers(3)
+SELECT arrayZip([1],[2]), arrayMap((a, b) -> (a, b), [1], [2]), arrayFold((acc, x) -> acc + x, [1, 2], toInt64(0))
+SELECT JSONExtract('{"a":[1]}', 'a', 'Array(UInt8)')
+SELECT '{"a":1}'::JSON AS j, j.a
+SELECT splitByChar(',', 'a,b') AS x, arrayJoin(x)
+SELECT transform(1, [1], ['a'], 'b'), multiIf(1, 2, 3), toBool(1)
+SELECT dateName('month', today()), monthName(today()), formatReadableTimeDelta(100), parseDateTimeBestEffort('2026-01-01')
+SELECT * FROM verdicts AS v INNER JOIN (SELECT verdict, count() AS n FROM signals GROUP BY verdict) AS s ON v.id = s.verdict AND s.n > 1
+SELECT * FROM verdicts v1 JOIN verdicts v2 ON v1.id = v2.id JOIN verdicts v3 ON v2.id = v3.id
+SELECT toString(toDateTime64('2026-01-01 00:00:00', 3, 'UTC')) || 'Z'
+SELECT * FROM verdicts WHERE decided_at >= '2026-01-01' AND decided_at < '2026-02-01' ORDER BY decided_at DESC LIMIT 10 OFFSET 10
+SELECT L2Distance([1,2],[3,4]), hex(sipHash128('a'))
 -- Where things are and how they go.
 SHOW CREATE TABLE verdicts
 SHOW CREATE TABLE default.trials

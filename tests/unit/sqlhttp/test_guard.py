@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import chdb
 import pytest
 
 from monitor.sqlhttp.failures import RefusedError, SqlError
-from tests.unit.sqlhttp.conftest import SECRET, Served, error_of
+from tests.unit.sqlhttp.conftest import PARAMETERS, SECRET, Served, error_of
 from tests.unit.sqlhttp.corpora import Attack, attacks, honest
 
 ATTACKS = attacks()
@@ -122,3 +123,32 @@ def test_tables_that_come_later_are_known(served: Served) -> None:
     )
     assert served.ask("SELECT count() FROM arrived") == b"0\n"
     served.store.writer.run(lambda client: client.command("DROP TABLE arrived"))
+
+
+_VARIES = re.compile(
+    r"now|today|yesterday|rand|UUID|settings|parts|functions|version|uptime|getSetting|hostName"
+    r"|FORMAT|;$|--|SHOW|DESC|EXPLAIN|EXISTS T|EXISTS d|EXISTS V|any",
+    re.IGNORECASE,
+)
+
+
+def test_answers_are_those_of_the_statement_as_it_was_sent(served: Served) -> None:
+    """Names of columns too: written out anew, a statement says the same."""
+    connect: Any = chdb.connect
+    bare = connect(str(served.store.location.path))
+    different = {}
+    compared = 0
+    try:
+        for statement in honest():
+            if _VARIES.search(statement):
+                continue
+            asked = f"{statement.partition(' SETTINGS ')[0]}\nFORMAT TSVWithNames"
+            plain = bare.query(asked, "TSV", params=PARAMETERS).bytes() or b""
+            ours = served.ask(statement, "TSVWithNames")
+            compared += 1
+            if sorted(ours.splitlines()) != sorted(plain.splitlines()):
+                different[statement] = (ours[:200], plain[:200])
+    finally:
+        bare.close()
+    assert compared > 100
+    assert not different
