@@ -18,6 +18,7 @@ from monitor.config.storage import Retention
 from monitor.errors import StoreError
 from monitor.store.client import Client, Location, connect
 from monitor.store.retention import TermChange, apply_terms, term_changes
+from monitor.store.unfinished import refuse_unfinished
 
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"(\d{4})_\w+\.sql")
@@ -183,6 +184,7 @@ def standing(location: Location, retention: Retention) -> Standing:
         return Standing(migrations=shipped(), terms=(), is_new=True)
     client = connect(location, read_only=True)
     try:
+        refuse_unfinished(client, location)
         check_cluster(client, location.cluster)
         missing = missing_migrations(client)
         return Standing(

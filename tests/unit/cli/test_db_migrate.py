@@ -16,6 +16,7 @@ from monitor.store import open_store
 from monitor.store.lock import StoreLock
 from monitor.store.migrate import migrate, shipped
 from monitor.store.store import located, standing_of
+from monitor.store.unfinished import put_up_sign
 from tests.unit.cli.test_plan import written
 from tests.unit.store.breaking import ROWS, contents, database, fill
 from tests.unit.store.gateway import PASSWORD, Gateway
@@ -136,6 +137,16 @@ def test_a_store_that_is_newer_or_changed_is_refused_by_every_verb(
         said = capsys.readouterr().err
         assert f"newer Davylamp (schema 99, this one knows {len(shipped())})" in said
         assert "install that version or restore a backup" in said
+
+
+@pytest.mark.parametrize("arguments", [[], ["--check"]])
+def test_half_a_restore_is_no_store(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    with database(data) as client:
+        put_up_sign(client)
+    assert ran(config_with(tmp_path), *arguments) == 2
+    assert "run `davylamp db restore` again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [[], ["--check"]])
