@@ -1,4 +1,6 @@
-"""The only place that knows clickhouse-connect and chDB, and imports them late: they are heavy.
+"""The only place that knows clickhouse-connect, and imports it late: it is heavy, as chDB is.
+
+Readers' connections (``sqlhttp.engine``) are chDB's own: what they ask is bytes in and bytes out.
 
 Traps this module hides: chDB allows one path per process; a reader must be a client made
 read-only from the start (a read-only *query* would poison the writer's client); and a query that
