@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -17,11 +18,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from monitor.canaries import InstallationKey
 from monitor.config.storage import Retention
 from monitor.errors import StoreError
-from monitor.store import open_store
+from monitor.store import Store, open_store
 from monitor.store.backup import Choices, back_up
 from monitor.store.client import Client, Location, connect
 from monitor.store.exporting import Form, Wanted
@@ -29,7 +32,7 @@ from monitor.store.manifest import flaws_of, read_manifest
 from monitor.store.migrate import migrate, shipped
 from monitor.store.restore import Place, restore, whole_backup
 from monitor.store.retention import in_time
-from monitor.store.rows import TABLES, columns, values
+from monitor.store.rows import TABLES, TrialRow, columns, values
 from monitor.store.streaming import tables_of
 from monitor.store.unfinished import SIGN
 from tests.store_faults.small_disks import bytes_left, small_disk
@@ -363,3 +366,28 @@ def test_a_table_that_changes_while_it_is_read_is_read_again(backup: Taken, tmp_
         with pytest.raises(StoreError, match="verdicts changes while it is read"):
             back_up(always, tmp_path / "always", choices, unseen)
     assert not (tmp_path / "always").exists()
+
+
+@given(texts=st.lists(st.text(max_size=30), min_size=1, max_size=20))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_is_exported_as_it_is_stored(scratch: Store, texts: list[str]) -> None:
+    scratch.writer.run(lambda client: client.command("TRUNCATE TABLE trials"))
+    [like] = [row for row in rows_of_every_table(1) if isinstance(row, TrialRow)]
+    rows = [replace(like, id=f"trial-{n}", purpose=text) for n, text in enumerate(texts)]
+    scratch.writer.put(rows)
+    scratch.flush()
+    with (
+        closing(connect(scratch.location)) as engine,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        for form in Form:
+            assert_read_back(scratch, engine, Path(folder), "trials", form)
+        sql = "SELECT purpose FROM trials FINAL ORDER BY toUInt64(substring(id, 7))"
+        stored = [str(text) for (text,) in engine.query(sql)]
+    assert stored == [text.encode("utf-8", "replace").decode() for text in texts]
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "scratch") as opened:
+        yield opened
