@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from monitor.errors import StoreError
 from monitor.store.client import Location, connect
+from monitor.store.partitions import partitions_of
 from monitor.store.reader import Reader
 from monitor.store.writer import Writer
 
@@ -117,12 +118,15 @@ class Holds:
         try:
             for some in _at_once(trials):
                 for table, column in TRIAL_COLUMNS.items():
-                    client.command(
-                        f"ALTER TABLE {table} UPDATE held = {value} "
-                        f"WHERE {column} IN {{trials:Array(String)}} AND held != {value} "
-                        "SETTINGS mutations_sync = 2",
-                        {"trials": some},
-                    )
+                    where = f"{column} IN {{trials:Array(String)}} AND held != {value}"
+                    bound = {"trials": some}
+                    for partition in partitions_of(client, table, "count()", where, bound):
+                        client.command(
+                            f"ALTER TABLE {table} UPDATE held = {value} "
+                            f"IN PARTITION ID '{partition}' WHERE {where} "
+                            "SETTINGS mutations_sync = 2",
+                            bound,
+                        )
         finally:
             client.close()
 
