@@ -1,7 +1,8 @@
 """Bring a database to the schema of this version: numbered SQL files and a ledger of them.
 
 There is no dirty flag: every file may run again from its beginning, so a migration that was broken
-off is simply run again. Whoever runs it must be the only one that writes.
+off is simply run again. Whoever runs it must be the only one that writes. A database that is empty
+is made of ``latest.sql``, which is what all of them come to.
 """
 
 from __future__ import annotations
@@ -87,6 +88,20 @@ def shipped() -> tuple[Migration, ...]:
     return tuple(sorted(found, key=lambda migration: migration.version))
 
 
+def mark_of(migrations: Sequence[Migration]) -> str:
+    """Return the line by which ``latest.sql`` says which migrations it stands for."""
+    checksums = " ".join(migration.checksum for migration in migrations)
+    return f"-- stands for: {hashlib.sha256(checksums.encode()).hexdigest()}"
+
+
+def _latest(migrations: Sequence[Migration]) -> Migration | None:
+    """Return what all of them come to, or ``None`` if it was not written anew since."""
+    sql = files("monitor.store").joinpath("schema", "latest.sql").read_text("utf-8")
+    if mark_of(migrations) not in sql.splitlines():
+        return None
+    return Migration(version=migrations[-1].version, name="latest.sql", sql=sql)
+
+
 def migrate(
     client: Client,
     migrations: Sequence[Migration] | None = None,
@@ -98,18 +113,30 @@ def migrate(
     migration that was applied has been changed since; nothing is touched then.
     """
     missing = missing_migrations(client, migrations)
-    if missing:
+    latest = _latest(missing) if migrations is None and _is_empty(client) else None
+    for said, stands_for in (
+        [(latest, missing)] if latest else [(each, (each,)) for each in missing]
+    ):
         client.command(LEDGER)
-    for migration in missing:
-        statements = migration.statements()
-        for done, statement in enumerate(statements):
-            if on_statement is not None:
-                on_statement(migration, done, len(statements))
-            client.command(statement)
-        row = (migration.version, migration.name, migration.checksum)
-        client.insert("schema_migrations", [row], ("version", "name", "checksum"))
-        _log.info("the store's schema: applied %s", migration.name)
+        _apply(client, said, on_statement)
+        rows = [(each.version, each.name, each.checksum) for each in stands_for]
+        client.insert("schema_migrations", rows, ("version", "name", "checksum"))
+        _log.info("the store's schema: applied %s", said.name)
     return missing
+
+
+def _apply(client: Client, said: Migration, on_statement: OnStatement | None) -> None:
+    statements = said.statements()
+    for done, statement in enumerate(statements):
+        if on_statement is not None:
+            on_statement(said, done, len(statements))
+        client.command(statement)
+
+
+def _is_empty(client: Client) -> bool:
+    """Whether nothing was ever made here: what was broken off goes on with the migrations."""
+    found = client.query("SELECT count() FROM system.tables WHERE database = currentDatabase()")
+    return not found[0][0]
 
 
 def missing_migrations(

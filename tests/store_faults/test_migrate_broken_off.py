@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from monitor.config.storage import Retention
 from monitor.store.migrate import Migration, migrate, shipped
+from monitor.store.retention import apply_terms
 from tests.unit.store.breaking import broke_off, contents, database, fill
+from tests.unit.store.latest import FILE
 
 ALL = shipped()
 
@@ -37,6 +40,24 @@ def test_broken_off_at_any_point_it_comes_to_the_same(tmp_path: Path, migration:
     # Before and after the ledger, each statement, and its row.
     is_first = migration.version == 1
     assert point >= 2 * (len(migration.statements()) + 1 + is_first)
+
+
+def test_a_new_store_broken_off_at_any_point_comes_to_the_same(tmp_path: Path) -> None:
+    with database(tmp_path / "whole") as client:
+        migrate(client)
+        apply_terms(client, Retention())
+        expected = contents(client)
+    point = 0
+    while True:
+        with database(tmp_path / str(point)) as client:
+            if not broke_off(client, None, point):
+                break
+            assert migrate(client) == ALL
+            apply_terms(client, Retention())
+            assert contents(client) == expected, point
+        shutil.rmtree(tmp_path / str(point))
+        point += 1
+    assert point == 2 * (1 + FILE.read_text("utf-8").count("CREATE ") + 1)
 
 
 def copied(folder: Path) -> Path:

@@ -60,7 +60,7 @@ def database(path: Path) -> Iterator[Client]:
         client.close()
 
 
-def broke_off(client: Client, migrations: Sequence[Migration], point: int) -> bool:
+def broke_off(client: Client, migrations: Sequence[Migration] | None, point: int) -> bool:
     """Migrate up to a point, and say whether there was one."""
     breaking: Any = Breaking(client, point)
     try:

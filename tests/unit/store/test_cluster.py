@@ -16,12 +16,15 @@ from monitor.errors import StoreError
 from monitor.store import Store
 from monitor.store.client import Row
 from monitor.store.cluster import on_cluster
-from monitor.store.migrate import LEDGER, check_cluster, shipped
+from monitor.store.migrate import LEDGER, Migration, check_cluster, shipped
 from monitor.store.retention import terms
+from tests.unit.store.latest import FILE
 
+LATEST = Migration(version=0, name=FILE.name, sql=FILE.read_text("utf-8"))
 STATEMENTS = [
     LEDGER,
     *(each for file in shipped() for each in file.statements()),
+    *LATEST.statements(),
     *(term.statement for term in terms(Retention())),
 ]
 REPLICA = "'/clickhouse/tables/{uuid}/{shard}', '{replica}'"
