@@ -12,6 +12,10 @@ from tests.bench.store.passes import Pass, rows_of
 from tests.bench.store.sized import Weighed
 from tests.bench.store.spooling import Found
 
+_PUTTING = (
+    "Eight threads put, each verdict when it is due; a late one counts from when it was due. A "
+    "reader looks every 0.1 s."
+)
 _OLDER = "The sums of older days, for what looks back 400 days, are copies of those."
 
 
@@ -35,10 +39,16 @@ def of_inserts(rates: Sequence[Rate]) -> list[str]:
     """Say how fast rows are inserted."""
     naive = rates[-1].rows
     rows = [
-        (each.way, f"{each.rows:,.0f}", f"{each.verdicts:,.1f}", f"{each.rows / naive:,.0f}")
+        (
+            each.way,
+            f"{each.rows:,.0f}",
+            f"{each.verdicts:,.1f}",
+            f"{each.rows / naive:,.0f}",
+            f"{each.processor_seconds * 1e6:,.0f}",
+        )
         for each in rates
     ]
-    heads = ("way, one thread", "rows a second", "verdicts a second", "x")
+    heads = ("way, one thread", "rows a second", "verdicts a second", "x", "processor µs a row")
     return ["", "## Insert rate", "", *table(heads, rows)]
 
 
@@ -65,7 +75,7 @@ def of_spooling(found: Mapping[str, Found], rate: float) -> list[str]:
         "",
         f"## From a put to its row, at {rate:g} verdicts a second",
         "",
-        "Eight threads put, each verdict when it is due; a late one counts from when it was due.",
+        _PUTTING,
         "",
         *table(heads, rows),
     ]

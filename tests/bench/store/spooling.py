@@ -27,7 +27,9 @@ from tests.bench.store.measure import quantile
 from tests.integration.processes import resident_bytes
 
 Judged = tuple[Trial, Verdict]
-_LOOK_SECONDS = 0.02
+_LOOK_SECONDS = 0.1
+# A rate that cannot be kept up leaves much to be written.
+_PATIENCE_SECONDS = 1800.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ def run(task: Task, judged: Sequence[Judged], folder: Path) -> Found:
         putting.join()
         rate = putting.verdicts / (time.perf_counter() - started)
         share = (time.process_time() - processor) / (time.perf_counter() - started)
-        store.flush()
+        store.writer.run(lambda _: None, patience_seconds=_PATIENCE_SECONDS)
         watching.end()
         last = watching.look()
         rows = sorted(putting.order)

@@ -87,18 +87,20 @@ def test_a_verdict_that_is_put_can_be_read_once(weighed: Weighed, folder: Path) 
     assert 0 < found.put_p50 <= found.put_p99
 
 
+def rate(way: str, rows: float) -> Rate:
+    return Rate(way=way, rows=rows, verdicts=9, processor_seconds=5e-6)
+
+
 def test_the_page_says_it(weighed: Weighed) -> None:
     lines = [
         *of_a_pass(PASSES),
-        *of_inserts(
-            [Rate(way="quick", rows=900, verdicts=9), Rate(way="slow", rows=9, verdicts=1)]
-        ),
+        *of_inserts([rate("quick", 900), rate("slow", 9)]),
         *of_spooling({}, 500),
         *of_a_size(weighed),
     ]
     page = "\n".join(lines)
     assert "| `exchanges` | 2.00 |" in page
-    assert "| quick | 900 | 9.0 | 100 |" in page
+    assert "| quick | 900 | 9.0 | 100 | 5 |" in page
     assert f"{weighed.verdicts:,} verdicts in 2 days" in page
     assert "`signals` of one in 2;" in page
     assert "| `verdict_classes` | 90 d |" in page
