@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from tests.bench.detect.delays import BLIND, HORIZON, NAMES, OURS, RATES, Delay, Setting
 
-_LEFT, _TOP, _PANEL, _HEIGHT, _BETWEEN, _BOTTOM = 74, 64, 262, 300, 26, 84
+_LEFT, _TOP, _PANEL, _HEIGHT, _BETWEEN, _BOTTOM = 92, 76, 290, 320, 26, 84
 _INK, _FAINT = "#1f2933", "#d5dbe1"
 _COLOURS = dict(zip(NAMES, ("#2b6cb0", "#c05621", "#6b46c1", "#2f855a", "#718096"), strict=True))
 # A score every five minutes.
@@ -37,7 +37,7 @@ def picture(settings: Sequence[Setting]) -> str:
 
 
 def _panel(setting: Setting, left: int, *, first: bool) -> Iterator[str]:
-    yield _text(left, _TOP - 28, f"{setting.y0:.2%} may fail")
+    yield _text(left, _TOP - 36, f"{setting.y0:.2%} may fail")
     for scores, words in _TICKS.items():
         y = _y(scores)
         yield f'<line x1="{left}" y1="{y}" x2="{left + _PANEL}" y2="{y}" stroke="{_FAINT}"/>'
@@ -59,24 +59,29 @@ def _mark(delay: Delay, left: int, place: int) -> Iterator[str]:
     median, most = _y(delay.median), _y(delay.most)
     yield f'<path d="M{x} {median}V{most}" stroke="{colour}" stroke-width="2" fill="none"/>'
     size = 5 if delay.rule == OURS else 4
-    if delay.rule == BLIND:
-        yield f'<path d="M{x - 4} {median - 4}l8 8m0 -8l-8 8" stroke="{colour}" fill="none"/>'
-    else:
-        yield f'<circle cx="{x}" cy="{median}" r="{size}" fill="{colour}"/>'
+    yield _cross(x, median) if delay.rule == BLIND else _point(x, median, size, colour)
 
 
 def _legend(y: int) -> Iterator[str]:
     x = _LEFT
     for name in NAMES:
-        yield f'<circle cx="{x}" cy="{y - 4}" r="5" fill="{_COLOURS[name]}"/>'
+        yield _cross(x, y - 4) if name == BLIND else _point(x, y - 4, 5, _COLOURS[name])
         yield _text(x + 10, y, name)
         x += 34 + 7 * len(name)
     yield _text(x, y, "point: median, line: up to nine of ten runs", size=11)
 
 
+def _point(x: int, y: int, size: int, colour: str) -> str:
+    return f'<circle cx="{x}" cy="{y}" r="{size}" fill="{colour}"/>'
+
+
+def _cross(x: int, y: int) -> str:
+    return f'<path d="M{x - 4} {y - 4}l8 8m0 -8l-8 8" stroke="{_COLOURS[BLIND]}" fill="none"/>'
+
+
 def _x(left: int, rate: float, place: int) -> int:
     step = _PANEL / len(RATES)
-    return round(left + step * (RATES.index(rate) + 0.5) + (place - 2) * 6)
+    return round(left + step * (RATES.index(rate) + 0.5) + (place - 2) * 8)
 
 
 def _y(scores: float) -> int:
