@@ -10,7 +10,10 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 
+from monitor.errors import StoreError
 from monitor.store.client import Client
 
 _FOR_AN_ERASURE = {"min_rows_to_fsync_after_merge": 1, "old_parts_lifetime": 0}
@@ -53,6 +56,33 @@ def replaced_parts(client: Client, tables: Sequence[str]) -> dict[str, int]:
 def detached_parts(client: Client, tables: Sequence[str]) -> dict[str, int]:
     """Return how many parts of each table the database has laid aside as damaged."""
     return _counted(client, "system.detached_parts", "", tables)
+
+
+def erase_damaged(quarantine: Path, name: str, before: datetime | None) -> tuple[int, int]:
+    """Erase what the spool laid aside of a name or a time; return how many, and how many others.
+
+    It is damaged: what it is about can be told only where the name or a date is left. Raises
+    ``StoreError`` if the disk refuses.
+    """
+    erased = unreadable = 0
+    for file in sorted(quarantine.glob("*")) if quarantine.is_dir() else ():
+        try:
+            if _is_about(file, name, before):
+                file.unlink()
+                erased += 1
+            else:
+                unreadable += 1
+        except OSError as error:
+            msg = f"{file}: cannot be erased: {error.strerror}"
+            raise StoreError(msg) from error
+    return erased, unreadable
+
+
+def _is_about(file: Path, name: str, before: datetime | None) -> bool:
+    if before is not None:
+        # It was laid aside after it was put.
+        return datetime.fromtimestamp(file.stat().st_mtime, UTC) < before
+    return f'"{name}"'.encode() in file.read_bytes()
 
 
 def _counted(client: Client, view: str, where: str, tables: Sequence[str]) -> dict[str, int]:

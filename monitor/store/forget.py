@@ -17,10 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from monitor.clock import Clock
-from monitor.errors import StoreError, UsageError
+from monitor.errors import UsageError
 from monitor.store.audit import BEFORE, Action, Detail, ends
 from monitor.store.client import Client, connect
-from monitor.store.copies import detached_parts, no_second_copies, replaced_parts
+from monitor.store.copies import (
+    detached_parts,
+    erase_damaged,
+    no_second_copies,
+    replaced_parts,
+)
 from monitor.store.holds import TRIAL_COLUMNS
 from monitor.store.leftovers import QUARANTINE
 from monitor.store.partitions import partitions_of
@@ -176,7 +181,9 @@ class Forgetting:
                 rows = self._erase_rows(client, keep, sum(found.rows.values()), on_erased)
                 markers = self._erase_markers(client)
                 replaced = replaced_parts(client, _TABLES)
-            laid_aside, unreadable = self._erase_quarantine()
+            laid_aside, unreadable = erase_damaged(
+                self._quarantine, self._asked.tenant or self._asked.trial, self._asked.before
+            )
             erased = Erased(
                 rows=rows,
                 markers=markers,
@@ -355,31 +362,6 @@ class Forgetting:
                 self._bound | {"keep": list(keep)},
             )
         return number
-
-    def _erase_quarantine(self) -> tuple[int, int]:
-        """Erase lines the spool laid aside that are about it; return how many, and how many others.
-
-        They are damaged: what they are about can be told only where a name or a date is left.
-        """
-        erased = unreadable = 0
-        for file in sorted(self._quarantine.glob("*")) if self._quarantine.is_dir() else ():
-            try:
-                if self._is_about(file):
-                    file.unlink()
-                    erased += 1
-                else:
-                    unreadable += 1
-            except OSError as error:
-                msg = f"{file}: cannot be erased: {error.strerror}"
-                raise StoreError(msg) from error
-        return erased, unreadable
-
-    def _is_about(self, file: Path) -> bool:
-        if self._asked.before is not None:
-            # It was laid aside after it was put.
-            return datetime.fromtimestamp(file.stat().st_mtime, UTC) < self._asked.before
-        name = self._asked.tenant or self._asked.trial
-        return f'"{name}"'.encode() in file.read_bytes()
 
 
 def _erase_trials(client: Client, table: str, trials: Sequence[str]) -> int:

@@ -274,6 +274,8 @@ def test_the_chain_is_read_back_and_goes_on_after_a_restart(
         assert store.audit.head is None
         first = store.audit.append(Action.RESOLVE, "F-1", actor="ann\x00'", at=NOW)
     with open_store(tmp_path / "store") as store:
+        # What the metric shows is known before anybody asks the store.
+        assert store.audit.count == 2
         assert store.audit.head == first
         second = store.audit.append(Action.DISMISS, "F-2", actor="bob", at=NOW - timedelta(days=3))
         found = store.audit.verify(first.hash)
