@@ -79,7 +79,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_a_death_between_two_steps_of_the_writer(tmp_path: Path, fresh: Path, moment: str) -> None:
     folder, acknowledged = tmp_path / "store", []
-    shutil.copytree(fresh, folder)
+    shutil.copytree(fresh, folder, symlinks=True)
     for round_number in (1, 2):
         died = subprocess.run(
             victim(folder, round_number, moment),
