@@ -119,7 +119,6 @@ def open_store(
         resources.callback(writer.close)
         writer.start()
         audit = AuditLog(key, writer, reader)
-        audit.reread()
         _record(audit, brought, clock)
         holds = Holds(location, writer, reader)
         resources.callback(holds.close)
