@@ -172,7 +172,7 @@ def test_a_server_that_is_asked_for_tls_gets_nothing_in_the_clear(scheme: str) -
         listener.start()
         url = f"{scheme}://default@127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(StoreError, match="the store cannot be opened"):
-            connect(Location(url=url, password="planted-db", answer_seconds=2))  # noqa: S106
+            connect(Location(url=url, password="planted-db", answer_seconds=1))  # noqa: S106
         listener.join(20)
     assert heard[0][:1] == b"\x16"
     assert b"planted-db" not in heard[0]
