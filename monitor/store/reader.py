@@ -49,6 +49,13 @@ _EVIDENCE = (
     "WHERE s.owned AND s.status = 'fail' AND s.owner_trial != ''"
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# FINAL must look through everything for what might replace a row; of the keys of what was found it
+# need not.
+_OF_TRIAL = (
+    "trial = {trial:String} AND (target, probe, stratum, decided_at) IN "  # noqa: S608
+    f"(SELECT target, probe, stratum, decided_at FROM {TABLES[VerdictRow]} "
+    "WHERE trial = {trial:String})"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +88,7 @@ class Reader:
         """Return what is known of a trial, or ``None`` if it was never stored."""
         parameters = {"trial": trial_id}
         trials = self._rows(TrialRow, "id = {trial:String}", parameters)
-        verdicts = self._rows(VerdictRow, "trial = {trial:String} ORDER BY decided_at", parameters)
+        verdicts = self._rows(VerdictRow, f"{_OF_TRIAL} ORDER BY decided_at", parameters)
         if not trials and not verdicts:
             return None
         exchanges = self._rows(ExchangeRow, "trial = {trial:String} ORDER BY exchange", parameters)
@@ -131,9 +138,13 @@ class Reader:
 
     def spent(self, day: date) -> tuple[Spent, ...]:
         """Return what every budget spent or reserved on a day (UTC)."""
+        # FINAL would merge all days there are to look at one.
+        last = "argMax(tokens, version) AS tokens, argMax(usd, version) AS usd"
         sql = (
-            f"SELECT target, budget, sum(tokens), sum(usd) FROM {TABLES[BudgetRow]} FINAL "  # noqa: S608
-            "WHERE day = {day:Date} GROUP BY target, budget ORDER BY target, budget"
+            "SELECT target, budget, sum(r.tokens), sum(r.usd) "  # noqa: S608
+            f"FROM (SELECT target, budget, reservation, {last} FROM {TABLES[BudgetRow]} "
+            "WHERE day = {day:Date} GROUP BY target, budget, reservation) AS r "
+            "GROUP BY target, budget ORDER BY target, budget"
         )
         found = self._client.query(sql, {"day": day})
         return tuple(Spent(target=t, budget=b, tokens=int(n), usd=float(u)) for t, b, n, u in found)

@@ -21,7 +21,8 @@ from monitor.model import (
 )
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store
-from monitor.store.rows import TABLES, AnyRow, columns
+from monitor.store.rows import TABLES, AnyRow, BudgetRow, columns
+from tests.unit.store.any_row import any_row
 from tests.unit.store.samples import NOW, exchange, good, owner, response, trial, verdict
 
 FRESH = count(1000)
@@ -129,6 +130,18 @@ def test_writing_the_same_again_changes_nothing(store: Store) -> None:
     assert store.reader.counts() == before
 
 
+def test_all_verdicts_of_a_trial_are_found_each_once(store: Store) -> None:
+    sink = ClickHouseSink(store.writer, store.hasher)
+    first = good(1, "again")
+    later = replace(first, id="again-later", decided_at=first.decided_at + timedelta(days=40))
+    for each in (later, first, first, good(2, "again")):
+        sink.deliver(trial(int(each.trial[-1]), "again"), each)
+        store.flush()
+    found = store.reader.trial("trial-again-1")
+    assert found is not None
+    assert found.verdicts == (first, later)
+
+
 def test_the_newest_verdicts_come_first(store: Store) -> None:
     sink = ClickHouseSink(store.writer, store.hasher)
     written = [good(number, "newest") for number in range(5)]
@@ -137,6 +150,26 @@ def test_the_newest_verdicts_come_first(store: Store) -> None:
     store.flush()
     assert store.reader.last_verdicts("newest", limit=2) == (written[4], written[3])
     assert store.reader.last_verdicts("nobody") == ()
+
+
+def test_what_was_spent_is_of_one_day_and_of_the_last_version(store: Store) -> None:
+    def row(number: int, version: int, tokens: int, days: int = 0) -> AnyRow:
+        at = NOW + timedelta(days=days)
+        of = {"target": "spender", "budget": "ordinary", "reservation": f"spent-{number}"}
+        spent = {"version": version, "tokens": tokens, "usd": tokens / 4}
+        return any_row(BudgetRow, number, at, **of, **spent)
+
+    store.writer.put([row(1, 0, 100), row(2, 0, 50), row(3, 0, 7), row(4, 0, 9, days=1)])
+    store.flush()
+    store.writer.put([row(1, 1, 60), row(2, 1, 0)])
+    store.writer.put([row(1, 1, 60)])
+    store.flush()
+
+    [found] = [each for each in store.reader.spent(NOW.date()) if each.target == "spender"]
+
+    assert (found.budget, found.tokens, found.usd) == ("ordinary", 67, 16.75)
+    assert store.reader.spent_tokens("spender", NOW.date() + timedelta(days=1)) == 9
+    assert store.reader.spent_tokens("spender", NOW.date() - timedelta(days=1)) == 0
 
 
 def test_what_a_hostile_target_reports_still_fits(store: Store) -> None:
