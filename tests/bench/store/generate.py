@@ -48,6 +48,13 @@ _FINDING = (
     "lower(substring(hex(sipHash128(target_number, today, finding)), 1, 24))))"
 )
 _TIME = "began + toIntervalMillisecond(offset)"
+# As many random bytes as a nonce, a code and a tag, until they are erased.
+_SEALED = (
+    f"if(sealed = '' OR {_TIME} + toIntervalDay(30) <= {{until:DateTime}}, '', "
+    "base64Encode(substring(concat("
+    + ", ".join(f"sipHash128(p, id, {part})" for part in range(4))
+    + "), 1, 51)))"
+)
 _LIKE = "(0.8 + 0.4 * (sipHash64(p, o, exchange) % 1000003) / 1000003)"
 
 
@@ -83,6 +90,7 @@ _OWN: dict[type[AnyRow], dict[str, str]] = {
         "id": "concat('marker-', lower(substring(hex(sipHash128(p, id)), 1, 24)))",
         "trial": _TRIAL,
         "part_hashes": "arrayMap(h -> sipHash64(p, h), part_hashes)",
+        "sealed": _SEALED,
         "minted_at": _TIME,
         "expires_at": f"{_TIME} + toIntervalDay(30)",
         "epoch": "toString(toDate(began))",

@@ -54,7 +54,9 @@ def said(seconds: float) -> str:
 
 def megabytes(size: float) -> str:
     """Return a size in MB or GB."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+    if size >= 1e9:
+        return f"{size / 1e9:.1f} GB"
+    return f"{size / 1e6:.0f} MB" if size >= 1e7 else f"{size / 1e6:.1f} MB"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
