@@ -28,8 +28,8 @@ from monitor.store.copies import (
 )
 from monitor.store.holds import TRIAL_COLUMNS
 from monitor.store.leftovers import QUARANTINE
-from monitor.store.partitions import partitions_of
 from monitor.store.reader import milliseconds
+from monitor.store.rebuilding import Rebuilding
 from monitor.store.snapshot import PREFIX
 from monitor.store.store import SPOOL_DIRECTORY, Store
 
@@ -293,14 +293,19 @@ class Forgetting:
     def _erase_rows(
         self, client: Client, keep: frozenset[str], total: int, on_erased: OnErased
     ) -> dict[str, int]:
+        rebuilding = self._rebuilding(client)
         erased: Counter[str] = Counter(dict.fromkeys(TRIAL_COLUMNS, 0))
         for trials, last in self._batches(client, keep):
             for table in sorted(TRIAL_COLUMNS, key=lambda table: table == last):
-                erased[table] += _erase_trials(client, table, trials)
+                where = f"{TRIAL_COLUMNS[table]} IN {{trials:Array(String)}}"
+                number = f"uniqExact({_KEYS[table]})"
+                erased[table] += rebuilding.delete(table, number, where, {"trials": trials})
                 on_erased(table, erased.total(), max(total, erased.total()))
         if self._asked.before is not None:
             for table, column in _TIME_COLUMNS.items():
-                erased[table] += self._erase_time(client, table, f"{column} < {_BEFORE}")
+                where = f"{column} < {_BEFORE} AND NOT held"
+                number = f"uniqExact({_KEYS[table]})"
+                erased[table] += rebuilding.delete(table, number, where, self._bound)
                 on_erased(table, erased.total(), max(total, erased.total()))
         return dict(erased)
 
@@ -339,43 +344,16 @@ class Forgetting:
             )
             yield [str(row[0]) for row in found if str(row[0]) not in keep]
 
-    def _erase_time(self, client: Client, table: str, where: str) -> int:
-        spared = f"{where} AND NOT held"
-        number = int(
-            client.query(f"SELECT count() FROM {table} FINAL WHERE {spared}", self._bound)[0][0]  # noqa: S608
-        )
-        if number:
-            client.command(
-                f"ALTER TABLE {table} DELETE WHERE {spared} SETTINGS mutations_sync = 2",
-                self._bound,
-            )
-        return number
-
     def _erase_markers(self, client: Client) -> int:
         """Erase sealed texts; those that evidence of an open finding names stay."""
-        keep = self._store.reader.held_markers()
-        number = self._live_markers(client, keep)
-        if number:
-            client.command(
-                f"ALTER TABLE {MARKERS} UPDATE sealed = '' WHERE {self._of_markers()} "
-                "SETTINGS mutations_sync = 2",
-                self._bound | {"keep": list(keep)},
-            )
-        return number
-
-
-def _erase_trials(client: Client, table: str, trials: Sequence[str]) -> int:
-    """Erase the rows of these trials, partition by partition; return how many they were."""
-    column, bound = TRIAL_COLUMNS[table], {"trials": list(trials)}
-    where = f"{column} IN {{trials:Array(String)}}"
-    found = partitions_of(client, table, f"uniqExact({_KEYS[table]})", where, bound)
-    for partition in found:
-        client.command(
-            f"ALTER TABLE {table} DELETE IN PARTITION ID '{partition}' WHERE {where} "
-            "SETTINGS mutations_sync = 2",
-            bound,
+        keep = list(self._store.reader.held_markers())
+        return self._rebuilding(client).update(
+            MARKERS, "sealed", "''", self._of_markers(), self._bound | {"keep": keep}
         )
-    return sum(found.values())
+
+    def _rebuilding(self, client: Client) -> Rebuilding:
+        clustered = self._store.location.cluster is not None
+        return Rebuilding(self._store.writer, client, clustered=clustered)
 
 
 def _parts(trials: Sequence[str]) -> Iterator[list[str]]:

@@ -12,12 +12,13 @@ import logging
 import threading
 from collections.abc import Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from monitor.errors import StoreError
 from monitor.store.client import Location, connect
-from monitor.store.partitions import partitions_of
 from monitor.store.reader import Reader
+from monitor.store.rebuilding import Rebuilding
 from monitor.store.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ TRIAL_COLUMNS = {
 # A server takes the ids as part of a URL.
 TRIALS_AT_ONCE = 2_000
 # A change of many rows says nothing before its end.
-_MUTATION_SECONDS = 3_600
+_ANSWER_SECONDS = 3_600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,22 +114,14 @@ class Holds:
             log.error("evidence is held or let go later: %s", error)  # noqa: TRY400
 
     def _set(self, trials: list[str], value: str) -> None:
-        """Change the rows of these trials in every table, and wait until that is done."""
-        client = connect(replace(self._location, answer_seconds=_MUTATION_SECONDS))
-        try:
+        """Change the rows of these trials in every table."""
+        with closing(connect(replace(self._location, answer_seconds=_ANSWER_SECONDS))) as client:
+            clustered = self._location.cluster is not None
+            rebuilding = Rebuilding(self._writer, client, clustered=clustered)
             for some in _at_once(trials):
                 for table, column in TRIAL_COLUMNS.items():
                     where = f"{column} IN {{trials:Array(String)}} AND held != {value}"
-                    bound = {"trials": some}
-                    for partition in partitions_of(client, table, "count()", where, bound):
-                        client.command(
-                            f"ALTER TABLE {table} UPDATE held = {value} "
-                            f"IN PARTITION ID '{partition}' WHERE {where} "
-                            "SETTINGS mutations_sync = 2",
-                            bound,
-                        )
-        finally:
-            client.close()
+                    rebuilding.update(table, "held", value, where, {"trials": some})
 
 
 def _at_once(trials: Collection[str]) -> Iterator[list[str]]:

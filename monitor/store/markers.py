@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import datetime
 
 from cryptography.exceptions import InvalidTag
@@ -18,9 +19,10 @@ from monitor.canaries.parts import PartsHasher, split
 from monitor.canaries.registry import Entry
 from monitor.errors import StoreError
 from monitor.model import Marker, Owner
-from monitor.store.client import Client
+from monitor.store.client import Location, connect
 from monitor.store.reader import Reader
-from monitor.store.rows import MarkerRow
+from monitor.store.rebuilding import Rebuilding
+from monitor.store.rows import TABLES, MarkerRow
 from monitor.store.writer import Writer
 
 _NONCE_BYTES = 12
@@ -29,11 +31,14 @@ _NONCE_BYTES = 12
 class MarkerStore:
     """Keeps the registry's markers over restarts."""
 
-    def __init__(self, key: InstallationKey, writer: Writer, reader: Reader) -> None:
+    def __init__(
+        self, key: InstallationKey, writer: Writer, reader: Reader, location: Location
+    ) -> None:
         self._seal_key = AESGCM(key.derive("marker-seal"))
         self._parts_of = PartsHasher(key)
         self._writer = writer
         self._reader = reader
+        self._location = location
 
     def save(self, markers: Iterable[Marker]) -> None:
         """Keep new markers (``MarkerRegistry.take_unsaved``) before they can be sent.
@@ -58,17 +63,15 @@ class MarkerStore:
         Call it after ``MarkerRegistry.expire``, once a day.
         """
         self._writer.flush()
-        parameters = {"now": now, "keep": list(self._reader.evidence_markers())}
-
-        def erase(client: Client) -> None:
-            client.command(
-                "ALTER TABLE markers UPDATE sealed = '' "
-                "WHERE expires_at <= {now:DateTime64(3, 'UTC')} AND sealed != '' "
-                "AND NOT has({keep:Array(String)}, id) SETTINGS mutations_sync = 2",
-                parameters,
-            )
-
-        self._writer.run(erase)
+        bound = {"now": now, "keep": list(self._reader.evidence_markers())}
+        where = (
+            "expires_at <= {now:DateTime64(3, 'UTC')} AND sealed != '' "
+            "AND NOT has({keep:Array(String)}, id)"
+        )
+        with closing(connect(self._location)) as client:
+            clustered = self._location.cluster is not None
+            rebuilding = Rebuilding(self._writer, client, clustered=clustered)
+            rebuilding.update(TABLES[MarkerRow], "sealed", "''", where, bound)
 
     def _row(self, marker: Marker) -> MarkerRow:
         owner = marker.owner

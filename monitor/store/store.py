@@ -22,6 +22,7 @@ from monitor.store.mending import strike_out_lost_blocks
 from monitor.store.migrate import OnStatement, Standing, bring_up, standing
 from monitor.store.private import EvidenceHasher
 from monitor.store.reader import Reader
+from monitor.store.rebuilding import drop_rebuilt
 from monitor.store.snapshot import drop_snapshot
 from monitor.store.spool import Spool, WriterLimits
 from monitor.store.unfinished import refuse_unfinished
@@ -128,7 +129,7 @@ def open_store(
             hasher=EvidenceHasher(key),
             writer=writer,
             reader=reader,
-            markers=MarkerStore(key, writer, reader),
+            markers=MarkerStore(key, writer, reader, location),
             audit=audit,
             holds=holds,
             lock=lock,
@@ -146,6 +147,7 @@ def _whole(
     """Bring a database up, unless a restore left it half full; return what was done."""
     refuse_unfinished(client, location)
     drop_snapshot(client)
+    drop_rebuilt(client)
     return bring_up(client, retention, location.cluster, on_statement)
 
 

@@ -178,6 +178,18 @@ def test_a_crash_between_closing_and_letting_go_is_made_good(tmp_path: Path) -> 
     assert left_after_its_time(tmp_path) == everywhere()
 
 
+def test_a_copy_left_by_a_process_that_died_is_gone_when_the_next_one_opens(tmp_path: Path) -> None:
+    def copies(store: Store) -> int:
+        sql = "SELECT count() FROM system.tables WHERE name LIKE 'rebuilt%'"
+        return int(store.writer.run(lambda client: client.query(sql))[0][0])
+
+    with opened(tmp_path) as store:
+        store.writer.run(lambda client: client.command("CREATE TABLE rebuilt_bodies AS bodies"))
+        assert copies(store) == 1
+    with opened(tmp_path) as store:
+        assert copies(store) == 0
+
+
 def test_where_nothing_changes_nothing_is_written(tmp_path: Path) -> None:
     def mutations(store: Store) -> int:
         return int(
