@@ -121,7 +121,10 @@ def migrate(
         _apply(client, said, on_statement)
         rows = [(each.version, each.name, each.checksum) for each in stands_for]
         client.insert("schema_migrations", rows, ("version", "name", "checksum"))
-        _log.info("the store's schema: applied %s", said.name)
+        # A store that is made says nothing of it: there is nothing that somebody could miss.
+        _log.log(
+            logging.DEBUG if latest else logging.INFO, "the store's schema: applied %s", said.name
+        )
     return missing
 
 
