@@ -25,7 +25,6 @@ from monitor.store import Store, open_store
 from monitor.store.forget import Asked
 from monitor.store.holds import TRIAL_COLUMNS
 from monitor.store.rows import TABLES, BodyRow
-from monitor.store.snapshot import snapshot
 from tests.unit.store.samples import NOW, exchange, good, leak_signal, owner, trial, verdict
 
 FRESH = count(1)
@@ -243,66 +242,6 @@ def test_evidence_of_open_findings_refuses_the_whole_or_is_left_out(pair: Pair) 
     book.resolve(finding.id, "ann", "mended", NOW)
     assert asked_to(pair, Asked(tenant="held-a")).exit_code == 0
     assert tables_with(store, evidence) == []
-
-
-def test_sums_and_findings_stay_and_a_tombstone_is_in_the_chain(pair: Pair) -> None:
-    store, _ = pair
-    about = kept(store, tried("summed"))
-    store.flush()
-    sums = {table: rows(store, SUMS.format(table)) for table in ROLL_UPS}
-    done = asked_to(pair, Asked(tenant="summed"))
-    for table, before in sums.items():
-        assert before
-        assert rows(store, SUMS.format(table)) == before
-    begun, ended = store.audit.links(2)
-    assert [(link.action, link.actor, link.object) for link in (begun, ended)] == [
-        ("forget", "ann", "tenant summed"),
-        ("forgotten", "ann", "tenant summed"),
-    ]
-    assert '"trials":1' in ended.details
-    assert about.id not in ended.details
-    assert done.tombstone is not None
-    assert done.tombstone.hash == ended.hash
-    assert store.audit.verify().whole
-    assert store.audit.verify().unended == ()
-
-
-def test_a_name_is_a_value_and_nothing_else(pair: Pair) -> None:
-    store, _ = pair
-    bystander = kept(store, tried("bystander"))
-    for name in ("x' OR 1 = 1 --", 'q"\\', "{tenant:String}", "%", "a\nb", "\x00", "名"):
-        for asked in (Asked(trial=name), Asked(tenant=f"{name}!")):
-            with pytest.raises(UsageError, match="the store holds nothing"):
-                asked_to(pair, asked)
-    strange = kept(store, tried("x' OR 1 = 1 --\n\\\""))
-    assert asked_to(pair, Asked(tenant="x' OR 1 = 1 --\n\\\"")).rows["trials"] == 1
-    assert tables_with(store, strange) == []
-    assert len(tables_with(store, bystander)) == 5
-
-
-def test_damaged_lines_of_the_spool_are_looked_at(pair: Pair) -> None:
-    store, folder = pair
-    own, other = (folder / "spool" / "quarantine" / name for name in ("own", "other"))
-    kept(store, tried("tenant-q"))
-    own.write_bytes(b'\xff["tenant-q", "text"')
-    other.write_bytes(b"who knows")
-    unsure = asked_to(pair, Asked(tenant="tenant-q"))
-    assert (unsure.quarantine, unsure.unreadable, unsure.exit_code) == (1, 1, 3)
-    assert any("spool/quarantine cannot be read" in line for line in forget_lines(unsure))
-    assert not own.exists()
-    other.unlink()
-
-
-def test_not_while_a_backup_reads_the_store(pair: Pair) -> None:
-    store, _ = pair
-    about = kept(store, tried("backed-up"))
-    with (
-        snapshot(store.writer, store.location),
-        pytest.raises(UsageError, match="a backup is being taken"),
-    ):
-        asked_to(pair, Asked(tenant="backed-up"))
-    assert len(tables_with(store, about)) == 5
-    assert asked_to(pair, Asked(tenant="backed-up")).exit_code == 0
 
 
 def test_copies_that_are_still_read_make_it_unsure(pair: Pair) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,16 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from monitor.config.storage import Retention
-from monitor.errors import StoreError
 from monitor.findings import Findings, findings_in
 from monitor.model import Owner, Signal, Status, Trial, Verdict
 from monitor.sinks import ClickHouseSink
 from monitor.sinks.holding import HoldingSink
 from monitor.store import Store, open_store
-from monitor.store.holds import TRIAL_COLUMNS, Settled
+from monitor.store.holds import TRIAL_COLUMNS
 from monitor.store.rows import BodyRow
 from tests.unit.store.samples import exchange, good, leak_signal, owner, trial, verdict
 
@@ -146,38 +142,6 @@ def test_a_confirmation_that_came_out_good_is_evidence_too(tmp_path: Path) -> No
         assert store.reader.held_trials() == {"trial-glm-1", "trial-glm-2"}
 
 
-def test_what_another_open_finding_holds_stays_held(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        book = findings_in(store, LONG_AGO)
-        deliver(store, book, 1, calm(1))
-        one = deliver(store, book, 2, leak(2, owner_trial="trial-glm-1"))
-        other = deliver(
-            store, book, 3, leak(3, owner_trial="trial-glm-1", shape="burst", stratum="s2")
-        )
-        assert one.finding != other.finding
-        store.holds.settle()
-        closed_by_person(book, one.finding)
-        store.holds.settle()
-        assert store.reader.held_trials() == {"trial-glm-1", "trial-glm-3"}
-        closed_by_person(book, other.finding)
-        store.holds.settle()
-        assert store.reader.held_trials() == frozenset()
-
-
-def test_a_crash_between_closing_and_letting_go_is_made_good(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        book = findings_in(store, LONG_AGO)
-        bad = deliver(store, book, 1, leak(1))
-        store.holds.settle()
-        # From here on nobody settles: the process dies between the two.
-        store.holds.close()
-        closed_by_person(book, bad.finding)
-        assert store.reader.held_trials() == {"trial-glm-1"}
-    with opened(tmp_path) as store:
-        assert store.holds.settle() == Settled(held=0, released=1)
-    assert left_after_its_time(tmp_path) == everywhere()
-
-
 def test_a_copy_left_by_a_process_that_died_is_gone_when_the_next_one_opens(tmp_path: Path) -> None:
     def copies(store: Store) -> int:
         sql = "SELECT count() FROM system.tables WHERE name LIKE 'rebuilt%'"
@@ -188,69 +152,3 @@ def test_a_copy_left_by_a_process_that_died_is_gone_when_the_next_one_opens(tmp_
         assert copies(store) == 1
     with opened(tmp_path) as store:
         assert copies(store) == 0
-
-
-def test_where_nothing_changes_nothing_is_written(tmp_path: Path) -> None:
-    def mutations(store: Store) -> int:
-        return int(
-            store.writer.run(
-                lambda client: client.query(
-                    "SELECT count() FROM system.mutations WHERE command LIKE '%held%'"
-                )
-            )[0][0]
-        )
-
-    with opened(tmp_path) as store:
-        book = findings_in(store, LONG_AGO)
-        deliver(store, book, 1, leak(1))
-        store.holds.settle()
-        before = mutations(store)
-        for _ in range(3):
-            assert store.holds.settle() == Settled(held=0, released=0)
-        assert mutations(store) == before
-
-
-def test_many_who_ask_at_once_are_answered_together(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        book = findings_in(store, LONG_AGO)
-        bad = deliver(store, book, 1, leak(1))
-        closed_by_person(book, bad.finding)
-        threads = [threading.Thread(target=store.holds.settle_soon) for _ in range(20)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        store.holds.close()
-        assert store.reader.held_trials() == frozenset()
-        store.holds.settle_soon()
-
-
-def test_a_store_that_cannot_settle_says_so_and_goes_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    with opened(tmp_path) as store:
-        store.writer.close()
-        store.holds.settle_soon()
-        store.holds.close()
-        with pytest.raises(StoreError):
-            store.holds.settle()
-    assert "evidence is held or let go later" in caplog.text
-
-
-def test_roll_ups_do_not_change_when_evidence_is_held_or_let_go(tmp_path: Path) -> None:
-    sums = "SELECT class, sum(number) FROM verdicts_hourly GROUP BY class ORDER BY class"
-    with opened(tmp_path) as store:
-        book = findings_in(store, LONG_AGO)
-        recent = datetime.now(UTC) - timedelta(hours=3)
-        told = replace(leak(1), decided_at=recent)
-        finding = book.record(told)
-        assert finding is not None
-        ClickHouseSink(store.writer, store.hasher).deliver(
-            old_trial(1), replace(told, finding=finding.id)
-        )
-        store.holds.settle()
-        before = store.writer.run(lambda client: client.query(sums))
-        assert before == [("LEAK", 1)]
-        closed_by_person(book, finding.id)
-        store.holds.settle()
-        assert store.writer.run(lambda client: client.query(sums)) == before
