@@ -12,7 +12,7 @@ import pytest
 
 from monitor.errors import StoreError
 from monitor.sinks import ClickHouseSink
-from monitor.store import Store
+from monitor.store import Store, open_store
 from monitor.store.client import Client, connect
 from monitor.store.rebuilding import Rebuilding, drop_rebuilt
 from monitor.store.rows import TABLES, TrialRow, columns
@@ -20,6 +20,12 @@ from tests.unit.store.samples import NOW, good, trial
 from tests.unit.store.test_forget import rows
 
 OF_TARGET = "target = {target:String}"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with open_store(tmp_path_factory.mktemp("rebuilt") / "store") as opened:
+        yield opened
 
 
 class Dies:
