@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, time
 from typing import Protocol
@@ -24,6 +24,10 @@ REMEMBERED_TRIALS = 200
 REMEMBERED_CHILDREN = 256
 _ISOLATION_BROKEN = (VerdictClass.LEAK, VerdictClass.CROSSED)
 _PERSONAL_DATA = ("ENTITY", "novel")
+# The prompt was dropped inside the engine, and something else was answered.
+_URGENT = frozenset(
+    {("BOUNDARY", "replaced"), ("USAGE_IN", "placeholder"), ("USAGE_IN", "constant")}
+)
 _ID_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ID_LENGTH = 8
 
@@ -52,6 +56,16 @@ class Findings:
         self._lock = threading.Lock()
         today = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
         self._known = {finding.id: finding for finding in store.load(today)}
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, on_change: Callable[[], None]) -> None:
+        """Call ``on_change`` after each change of a finding; it must neither wait nor raise."""
+        self._listeners.append(on_change)
+
+    def find(self, finding_id: str) -> Finding | None:
+        """Return a finding that is open, was closed since the start, or is of today."""
+        with self._lock:
+            return self._known.get(finding_id)
 
     def record(self, verdict: Verdict, *, confirms: str = "") -> Finding | None:
         """Return the finding this verdict belongs to, opened or updated, or ``None``.
@@ -174,7 +188,7 @@ class Findings:
             said = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} {why}"
             decided = _next(_at(replace(finding, state=state, who=who, why=said), now))
             self._store.decide(decided)
-            self._known[decided.id] = decided
+            self._changed(decided)
             return decided
 
     def list_open(self, target: str | None = None) -> tuple[Finding, ...]:
@@ -190,8 +204,13 @@ class Findings:
     def _keep(self, finding: Finding) -> Finding:
         kept = _next(finding)
         self._store.save(kept)
-        self._known[kept.id] = kept
+        self._changed(kept)
         return kept
+
+    def _changed(self, finding: Finding) -> None:
+        self._known[finding.id] = finding
+        for on_change in self._listeners:
+            on_change()
 
 
 def _next(finding: Finding) -> Finding:
@@ -254,6 +273,7 @@ def _opened(verdict: Verdict) -> Finding:
         last_seen=verdict.decided_at,
         changed_at=verdict.decided_at,
         trials=_evidence(verdict),
+        urgent=_is_urgent(verdict),
     )
 
 
@@ -276,6 +296,7 @@ def _with(finding: Finding, verdict: Verdict, *, again: bool = False) -> Finding
         reproduced=finding.reproduced + (again and not known and _is_the_fault(finding, verdict)),
         children=children,
         trials=tuple(dict.fromkeys((*finding.trials, *_evidence(verdict))))[:REMEMBERED_TRIALS],
+        urgent=finding.urgent or _is_urgent(verdict),
     )
 
 
@@ -283,6 +304,13 @@ def _is_the_fault(finding: Finding, verdict: Verdict) -> bool:
     """Tell whether a confirming verdict shows more than an ordinary mistake."""
     in_review = finding.opened_class is VerdictClass.SUSPECT
     return verdict.verdict_class > VerdictClass.WRONG or (in_review and not is_bare_wrong(verdict))
+
+
+def _is_urgent(verdict: Verdict) -> bool:
+    return any(
+        signal.status is Status.FAIL and (signal.code, signal.variant) in _URGENT
+        for signal in verdict.signals
+    )
 
 
 def _evidence(verdict: Verdict) -> tuple[str, ...]:

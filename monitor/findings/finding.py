@@ -32,7 +32,7 @@ class Finding:
 
     ``version`` counts its changes, the last of them at ``changed_at``. ``confirmations`` counts the
     trials claimed to confirm it, ``reproduced`` those that gave the fault again; ``count`` leaves
-    both out.
+    both out. An ``urgent`` one had a prompt dropped and something else answered: it pages at once.
     """
 
     id: str
@@ -53,6 +53,7 @@ class Finding:
     who: str = ""
     why: str = ""
     reproduced: int = 0
+    urgent: bool = False
 
     @property
     def is_open(self) -> bool:

@@ -80,6 +80,7 @@ def _rows(finding: Finding) -> list[AnyRow]:
         trial_count=len(finding.trials),
         who=finding.who,
         why=finding.why,
+        urgent=finding.urgent,
     )
     return [to_row(finding), change]
 

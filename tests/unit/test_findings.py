@@ -339,6 +339,54 @@ def test_never_two_open_findings_of_one_stratum_and_no_class_ever_sinks(
         worst[saved.id], versions[saved.id] = saved.verdict_class, saved.version
 
 
+@pytest.mark.parametrize(
+    ("code", "variant", "urgent"),
+    [
+        ("BOUNDARY", "replaced", True),
+        ("USAGE_IN", "placeholder", True),
+        ("USAGE_IN", "constant", True),
+        ("USAGE_IN", "plateau", False),
+        ("BOUNDARY", "truncated", False),
+    ],
+)
+def test_a_prompt_that_was_replaced_is_urgent_and_stays_so(
+    code: str, variant: str, urgent: bool, tmp_path: Path
+) -> None:
+    signal = Signal(code=code, variant=variant, status=Status.FAIL, exchange=0)
+    passed = replace(signal, status=Status.PASS)
+    with open_store(tmp_path / "store") as store:
+        book = findings_in(store, NOW)
+        opened = book.record(replace(bad(VerdictClass.WRONG_INPUT), signals=(passed,)))
+        assert opened is not None
+        assert not opened.urgent
+        raised = book.record(replace(bad(VerdictClass.WRONG_INPUT), signals=(signal,)))
+        later = book.record(replace(bad(VerdictClass.CORRUPT), signals=()))
+        assert raised is not None
+        assert later is not None
+        assert (raised.id, raised.urgent, later.urgent) == (opened.id, urgent, urgent)
+    with open_store(tmp_path / "store") as store:
+        (again,) = findings_in(store, NOW).list_open()
+        assert again.urgent is urgent
+        history = store.reader.finding_history(again.id)
+        assert [version.urgent for version in history] == [False, urgent, urgent]
+
+
+def test_whoever_listens_is_told_of_each_change_once_it_is_kept() -> None:
+    store, told = MemoryFindings(), []
+    book = findings(store)
+    book.listen(lambda: told.append(len(store.saved)))
+    opened = book.record(bad(VerdictClass.LEAK))
+    assert opened is not None
+    book.record(good(1))
+    book.claim_confirmation(opened.id, NOW)
+    book.resolve(opened.id, "ann", "done", NOW)
+    assert told == [1, 2, 3]
+    found = book.find(opened.id)
+    assert found is not None
+    assert found.state is FindingState.RESOLVED
+    assert book.find("F-NOTHING") is None
+
+
 def test_findings_survive_a_restart(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
         book = findings_in(store, NOW)

@@ -80,6 +80,7 @@ class FindingRow:
     why: str
     reproduced: int
     changed_at: datetime
+    urgent: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +103,7 @@ class FindingChangeRow:
     trial_count: int
     who: str
     why: str
+    urgent: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
