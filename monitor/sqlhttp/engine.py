@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -25,7 +25,7 @@ from monitor.sqlhttp.formats import DEFAULT
 from monitor.sqlhttp.names import DATABASE, Tables
 from monitor.sqlhttp.native import header
 from monitor.sqlhttp.statement import MOST_BYTES, Parsed, Statement, read_statement
-from monitor.sqlhttp.taking import Taking
+from monitor.store.taking import NoRoomError, Taking, TooLargeError
 
 ANSWERS = "sql-answers"
 _OURS = "davylamp-sql"
@@ -169,7 +169,7 @@ class SqlEngine:
         file = tempfile.TemporaryFile(dir=self._answers, buffering=0)  # noqa: SIM115 - handed on
         try:
             taking = Taking(file)
-            with taking.open():
+            with _kept(), taking.open():
                 tail = f" INTO OUTFILE '{taking.place}' TRUNCATE FORMAT {form}"
                 done = engine.ask(statement.sql + tail, parameters)
             if form == "Native" and not file.tell():
@@ -285,6 +285,19 @@ class _Connection:
         found = self.ask(sql, parameters).bytes() or b""
         parts = found.decode("ascii").rstrip("\n").split("\t")
         return [bytes.fromhex(part).decode("utf-8", "surrogateescape") for part in parts]
+
+
+@contextlib.contextmanager
+def _kept() -> Iterator[None]:
+    """Say of an answer that could not be kept what ClickHouse would say of it."""
+    try:
+        yield
+    except TooLargeError as error:
+        words = f"Limit for result exceeded: {error}."
+        raise SqlError(Code.TOO_MANY_ROWS_OR_BYTES, words) from None
+    except NoRoomError as error:
+        words = f"The answer cannot be kept until it is sent: {error}."
+        raise SqlError(Code.NOT_ENOUGH_SPACE, words) from None
 
 
 def _stopping() -> SqlError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -28,6 +29,7 @@ from monitor.store.streaming import (
     tables_of,
     windows,
 )
+from monitor.store.taking import NoRoomError, Taking
 
 SEALED = "sealed"
 _STATE = "AggregateFunction("
@@ -254,16 +256,24 @@ def _structure(client: Client, shape: TableShape, expressions: str) -> str:
 def _make_parquet(engine: Client, structure: str, rows: int, file: Path) -> None:
     """Make one Parquet file of an open file of rows in the database's own form, in their order.
 
-    The engine would read wildcards in a path of what it reads, and none in one that it writes.
+    Raises ``StoreError`` if the disk does not take all of it.
     """
-    engine.command(
-        f"SELECT * FROM file('/proc/self/fd/{rows:d}', 'Native', {_text(structure)}) "  # noqa: S608
-        f"INTO OUTFILE {_text(str(file))} FORMAT Parquet SETTINGS max_threads = 1, "
-        f"output_format_parquet_row_group_size = {_ROW_GROUP}, "
-        "output_format_parquet_compression_method = 'zstd', storage_file_read_method = 'pread'"
-    )
+    try:
+        with file.open("wb", buffering=0) as made:
+            taking = Taking(made, most_bytes=sys.maxsize)
+            with taking.open():
+                engine.command(
+                    f"SELECT * FROM file('/proc/self/fd/{rows:d}', 'Native', {_text(structure)}) "  # noqa: S608
+                    f"INTO OUTFILE '{taking.place}' TRUNCATE FORMAT Parquet SETTINGS "
+                    f"max_threads = 1, output_format_parquet_row_group_size = {_ROW_GROUP}, "
+                    "output_format_parquet_compression_method = 'zstd', "
+                    "storage_file_read_method = 'pread'"
+                )
+    except NoRoomError as error:
+        msg = f"{file.parent.parent}: the Parquet file cannot be made there: {error}"
+        raise StoreError(msg) from error
 
 
 def _text(text: str) -> str:
-    """Return our own text as a literal; these two places take no parameters."""
+    """Return our own text as a literal; this place takes no parameter."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

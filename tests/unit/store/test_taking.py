@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from monitor.sqlhttp.failures import Code, SqlError
-from monitor.sqlhttp.taking import Taking
+from monitor.errors import StoreError
+from monitor.store.taking import NoRoomError, Taking, TooLargeError
 
 
 def written(place: str, data: bytes) -> None:
@@ -38,9 +38,8 @@ def test_what_was_written_is_kept(size: int) -> None:
 def test_a_full_disk_is_an_error_however_little_it_lacked() -> None:
     with Path("/dev/full").open("wb", buffering=0) as full:
         taking = Taking(full)
-        with pytest.raises(SqlError, match="no space left on device") as caught, taking.open():
+        with pytest.raises(NoRoomError, match="no space left on device"), taking.open():
             written(taking.place, b"x" * 3_000_000)
-        assert caught.value.code == Code.NOT_ENOUGH_SPACE
 
 
 class Narrow:
@@ -65,7 +64,7 @@ def test_a_file_may_take_less_than_it_is_given() -> None:
         written(taking.place, b"ab" * 50_000)
     assert narrow.kept == b"ab" * 50_000
     taking = Taking(Narrow(99_999))  # type: ignore[arg-type]
-    with pytest.raises(SqlError), taking.open():
+    with pytest.raises(NoRoomError), taking.open():
         written(taking.place, b"ab" * 50_000)
 
 
@@ -77,14 +76,14 @@ def test_an_answer_has_a_bound() -> None:
                 with taking.open():
                     written(taking.place, b"x" * size)
             else:
-                with pytest.raises(SqlError, match="an answer may have 1000 bytes"), taking.open():
+                with pytest.raises(TooLargeError, match="have 1000 bytes"), taking.open():
                     written(taking.place, b"x" * size)
 
 
 def test_what_the_engine_says_comes_before_what_the_disk_says() -> None:
     with Path("/dev/full").open("wb", buffering=0) as full:
         before = open_files()
-        with pytest.raises(SqlError, match="the engine's own"):
+        with pytest.raises(StoreError, match="the engine's own"):
             fail_half_way(Taking(full))
         assert open_files() == before
 
@@ -92,4 +91,4 @@ def test_what_the_engine_says_comes_before_what_the_disk_says() -> None:
 def fail_half_way(taking: Taking) -> None:
     with taking.open():
         written(taking.place, b"half")
-        raise SqlError(Code.BAD_ARGUMENTS, "the engine's own")
+        raise StoreError("the engine's own")

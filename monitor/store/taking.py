@@ -13,10 +13,18 @@ import threading
 from collections.abc import Iterator
 from typing import IO
 
-from monitor.sqlhttp.failures import Code, SqlError
+from monitor.errors import StoreError
 
 MOST_BYTES = 2 * 1024 * 1024 * 1024
 _PIPE_BYTES = 1024 * 1024
+
+
+class TooLargeError(StoreError):
+    """An answer has more bytes than one may have."""
+
+
+class NoRoomError(StoreError):
+    """The disk took less than the whole answer."""
 
 
 class Taking:
@@ -25,12 +33,12 @@ class Taking:
     def __init__(self, file: IO[bytes], most_bytes: int = MOST_BYTES) -> None:
         self._file = file
         self._most_bytes = most_bytes
-        self._failure: SqlError | None = None
+        self._failure: StoreError | None = None
         self._taken = 0
         self._read, self._write = os.pipe()
         with contextlib.suppress(OSError):  # only quicker
             fcntl.fcntl(self._write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        self._thread = threading.Thread(target=self._take, name="sql-answer", daemon=True)
+        self._thread = threading.Thread(target=self._take, name="store-answer", daemon=True)
 
     @property
     def place(self) -> str:
@@ -41,7 +49,8 @@ class Taking:
     def open(self) -> Iterator[None]:
         """Take what is written while entered.
 
-        Raises ``SqlError`` at the end if it could not be kept. Half an answer is none.
+        Raises ``TooLargeError`` or ``NoRoomError`` at the end if it could not be kept. Half an
+        answer is none.
         """
         self._thread.start()
         try:
@@ -62,14 +71,11 @@ class Taking:
     def _keep(self, piece: bytes) -> None:
         self._taken += len(piece)
         if self._taken > self._most_bytes:
-            words = f"Limit for result exceeded: an answer may have {self._most_bytes} bytes."
-            self._failure = SqlError(Code.TOO_MANY_ROWS_OR_BYTES, words)
+            self._failure = TooLargeError(f"an answer may have {self._most_bytes} bytes")
             return
         left = memoryview(piece)
         try:
             while left:
                 left = left[self._file.write(left) :]
         except OSError as error:
-            reason = (error.strerror or "unknown reason").lower()
-            words = f"The answer cannot be kept until it is sent: {reason}."
-            self._failure = SqlError(Code.NOT_ENOUGH_SPACE, words)
+            self._failure = NoRoomError((error.strerror or "unknown reason").lower())
