@@ -302,8 +302,10 @@ def _end(started: subprocess.Popen[str]) -> None:
 def first_line(started: subprocess.Popen[str]) -> str:
     """Return the first line a process prints. Raises ``TimeoutError`` if none comes."""
     assert started.stdout
-    ready, _, _ = select.select([started.stdout], [], [], START_SECONDS)
-    line = started.stdout.readline() if ready else ""
+    # Not select(): it takes descriptors below 1,024, and the engine keeps three for each thread.
+    waiting = select.poll()
+    waiting.register(started.stdout, select.POLLIN)
+    line = started.stdout.readline() if waiting.poll(START_SECONDS * 1000) else ""
     if not line:
         msg = f"{started.args!r} printed nothing (exit {started.poll()})"
         raise TimeoutError(msg)

@@ -76,10 +76,11 @@ def ends(pid: int) -> bool:
     except ProcessLookupError:
         return True
     try:
-        ready, _, _ = select.select([process], [], [], ENDING_SECONDS)
+        waiting = select.poll()
+        waiting.register(process, select.POLLIN)
+        return bool(waiting.poll(ENDING_SECONDS * 1000))
     finally:
         os.close(process)
-    return bool(ready)
 
 
 def is_alive(pid: int) -> bool:
