@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from monitor.cli.doctor_line import Line, Surroundings, fail, no_answer, ok, unknown, warn
 from monitor.cli.doctor_target import read_secret
 from monitor.config import Node, Target
-from monitor.conventions import PREFIX
+from monitor.conventions.metric import PREFIX
 from monitor.errors import ConfigError
 from monitor.sinks import sealer_of
 from monitor.store.leftovers import QUARANTINE, waiting_in

@@ -2,61 +2,30 @@
 
 Cardinality is bounded by configuration, never by what a target answers. Per target: at most
 ``MAX_STRATA_PER_TARGET`` strata; each stratum has at most ``len(OUTCOME_CLASSES)`` series of
-``exchanges_total``, so 256 x 14 = 3584; everything else of a target stays below 2,000 together
-(16 probes with 2 histograms of 16 buckets, the signals, the HTTP codes really seen). One hundred
-targets with full plans are 0.5 million series at most; a standard plan has some 40 strata and
-about 1,000 series. Ids, texts and tenant names are never labels.
+``exchanges_total``, so 256 x 14 = 3584, and two lanes with eight series of ``streams`` each, 4096;
+everything else of a target stays below 2,000 together (16 probes with 2 histograms of 16 buckets,
+the signals, the HTTP codes really seen). One hundred targets with full plans are a million series
+at most; a standard plan has some 40 strata and about 1,700 series.
+Ids, texts and tenant names are never labels.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from http import HTTPStatus
 
+from monitor.conventions import streams as _streams
+from monitor.conventions.metric import STRATUM as _STREAM
+from monitor.conventions.metric import TARGET as _TARGET
+from monitor.conventions.metric import L as _L
+from monitor.conventions.metric import Metric as _Metric
+from monitor.conventions.metric import counter as _counter
+from monitor.conventions.metric import gauge as _gauge
+from monitor.conventions.metric import histogram as _histogram
 from monitor.model import Outcome, VerdictClass
 
-PREFIX = "davylamp_"
 MAX_STRATA_PER_PROBE = 64
 MAX_STRATA_PER_TARGET = 256
-
-
-class Label(StrEnum):
-    """The label names; their values come from configuration or from a fixed list."""
-
-    ENV = "env"
-    TARGET = "target"
-    MODEL = "model"
-    PROBE = "probe"
-    SHAPE = "shape"
-    STRATUM = "stratum"
-    SIGNAL = "signal"
-    STATUS = "status"
-    CLASS = "class"
-    OUTCOME = "outcome"
-    PART = "part"
-    CODE = "code"
-    NODE = "node"
-    DIRECTION = "direction"
-    REASON = "reason"
-    BUDGET = "budget"
-    STATE = "state"
-    SOURCE = "source"
-    KIND = "kind"
-    VERSION = "version"
-    SHA256 = "sha256"
-    LANE = "lane"
-    TRUTH = "truth"
-    SAID = "said"
-    RESULT = "result"
-
-
-class MetricKind(StrEnum):
-    """The Prometheus types in use."""
-
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
 
 
 class Direction(StrEnum):
@@ -123,17 +92,6 @@ class SqlResult(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """One metric: its full name, what it promises, and its labels in order."""
-
-    name: str
-    kind: MetricKind
-    help: str
-    labels: tuple[Label, ...]
-    buckets: tuple[float, ...] = ()
-
-
 # The pairs a verdict or exchange can have: contracts table, without those that cannot occur.
 OUTCOME_CLASSES: tuple[tuple[Outcome, VerdictClass], ...] = (
     (Outcome.GOOD, VerdictClass.NONE),
@@ -146,29 +104,6 @@ OUTCOME_CLASSES: tuple[tuple[Outcome, VerdictClass], ...] = (
 )
 DURATION_BUCKETS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 300, 600)
 FIRST_TOKEN_BUCKETS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 30, 60, 120, 300)
-
-_L = Label
-_TARGET = (_L.ENV, _L.TARGET)
-_STREAM = (_L.ENV, _L.TARGET, _L.PROBE, _L.STRATUM)
-
-
-def _counter(name: str, text: str, *labels: Label) -> Metric:
-    return Metric(name=f"{PREFIX}{name}", kind=MetricKind.COUNTER, help=text, labels=labels)
-
-
-def _gauge(name: str, text: str, *labels: Label) -> Metric:
-    return Metric(name=f"{PREFIX}{name}", kind=MetricKind.GAUGE, help=text, labels=labels)
-
-
-def _histogram(name: str, text: str, buckets: tuple[float, ...], *labels: Label) -> Metric:
-    return Metric(
-        name=f"{PREFIX}{name}",
-        kind=MetricKind.HISTOGRAM,
-        help=text,
-        labels=labels,
-        buckets=buckets,
-    )
-
 
 EXCHANGES = _counter(
     "exchanges_total",
@@ -348,9 +283,12 @@ CONFIG_HASH_INFO = _gauge(
     "config_hash_info", "Always 1; the digest of the configuration in force.", _L.ENV, _L.SHA256
 )
 
-# Every metric that is defined above, in that order.
-METRICS: tuple[Metric, ...] = tuple(
-    each for each in tuple(globals().values()) if isinstance(each, Metric)
+# Every metric that is defined above, in that order, and those of each noun.
+METRICS: tuple[_Metric, ...] = tuple(
+    each
+    for named in (globals(), vars(_streams))
+    for each in tuple(named.values())
+    if isinstance(each, _Metric)
 )
 
 _KNOWN_CODES = frozenset(int(status) for status in HTTPStatus)

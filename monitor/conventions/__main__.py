@@ -17,6 +17,7 @@ from monitor.conventions import (
     SkipReason,
     SqlResult,
 )
+from monitor.conventions.streams import LANE_SERIES, AlarmTier, NotWatched
 from monitor.model import CalibrationState, Lane
 
 
@@ -45,8 +46,10 @@ def metrics_page() -> str:
         "",
         f"At most {MAX_STRATA_PER_PROBE} strata a probe and {MAX_STRATA_PER_TARGET} a target,",
         f"each with {len(OUTCOME_CLASSES)} series of `{EXCHANGES.name}`: at most",
-        f"{MAX_STRATA_PER_TARGET * len(OUTCOME_CLASSES)} a target, and fewer than 2,000 of all",
-        "other metrics together. A standard plan has about a third of that.",
+        f"{MAX_STRATA_PER_TARGET * len(OUTCOME_CLASSES)} a target. Each has two lanes with",
+        f"{LANE_SERIES} series of evidence and alarms: at most",
+        f"{MAX_STRATA_PER_TARGET * 2 * LANE_SERIES} a target.",
+        "All other metrics together have fewer than 2,000. A standard plan has about a fifth.",
         "",
     ]
     return "\n".join(lines)
@@ -60,6 +63,8 @@ def _label_values() -> list[tuple[str, str]]:
         ("`reason` of dropped rows", ", ".join(f"`{each}`" for each in DropReason)),
         ("`reason` of skipped runs", ", ".join(f"`{each}`" for each in SkipReason)),
         ("`kind`", ", ".join(f"`{each}`" for each in ChangeKind)),
+        ("`reason` of `streams_not_watched`", ", ".join(f"`{each}`" for each in NotWatched)),
+        ("`tier`", ", ".join(f"`{each}`" for each in AlarmTier)),
         ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`result`", ", ".join(f"`{each}`" for each in SqlResult)),
         ("`truth`", "`right`, `wrong`"),

@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from monitor import conventions as names
 from monitor.budget import Remaining
 from monitor.conventions import DropReason
+from monitor.conventions.metric import Metric as Named
 from monitor.findings import Finding, FindingState
 from monitor.model import VerdictClass
 from monitor.store import WriterStats
@@ -103,9 +104,9 @@ class HealthCollector:
         return family
 
 
-def _gauge(metric: names.Metric) -> GaugeMetricFamily:
+def _gauge(metric: Named) -> GaugeMetricFamily:
     return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
 
 
-def _counter(metric: names.Metric) -> CounterMetricFamily:
+def _counter(metric: Named) -> CounterMetricFamily:
     return CounterMetricFamily(metric.name, metric.help, labels=metric.labels)

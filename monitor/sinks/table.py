@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.core import Metric as Family
 
-from monitor.conventions import Metric, MetricKind
+from monitor.conventions.metric import Metric, MetricKind
 
 Labels = tuple[str, ...]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from monitor.conventions import METRICS, OUTCOME_CLASSES, MetricKind, code_label
+from monitor.conventions import METRICS, OUTCOME_CLASSES, code_label
 from monitor.conventions.__main__ import metrics_page
+from monitor.conventions.metric import MetricKind
 from monitor.model import Outcome, VerdictClass
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
