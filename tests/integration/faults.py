@@ -117,7 +117,11 @@ FAULTS = (
     Case(fault="decay", classes=("WRONG",)),
     Case(fault="nan_after", classes=("WRONG",), probe="golden"),
     Case(
-        fault="replica_small", parameters={"rate": 0.8}, classes=("WRONG_INPUT",), probe="boundary"
+        # Two prompts of a quick pass are long enough to show it.
+        fault="replica_small",
+        parameters={"rate": 0.99},
+        classes=("WRONG_INPUT",),
+        probe="boundary",
     ),
     Case(fault="developer_dropped", classes=("WRONG_INPUT",), probe="pair"),
     Case(fault="history_dropped", classes=("WRONG_INPUT",), probe="turns"),
