@@ -23,6 +23,8 @@ def cross_check(settings: Settings) -> Iterator[ConfigError]:
         yield from _probes(target)
         yield from _money(target, settings)
     yield from _judge(settings)
+    yield from _weights(settings)
+    yield from _pages(settings)
 
 
 def _target(target: Target) -> Iterator[ConfigError]:
@@ -91,6 +93,25 @@ def _judge(settings: Settings) -> Iterator[ConfigError]:
             problem = f"{quoted(judging.name)} serves the same model as {quoted(target.name)}"
             remedy = "let a model of another family judge: errors of one model look right to it"
             yield _error(judge, "target", problem, remedy)
+
+
+def _pages(settings: Settings) -> Iterator[ConfigError]:
+    pages = settings.pages
+    names = [target.name for target in settings.targets]
+    yield from _unique(pages.webhooks, "name", "webhook")
+    for section in (*pages.drain, *pages.windows):
+        for place, target in enumerate(section.targets):
+            if target not in names:
+                remedy = f"name one of {', '.join(names)}"
+                yield _error(section, "targets", f"no target {quoted(target)}", remedy, place)
+
+
+def _weights(settings: Settings) -> Iterator[ConfigError]:
+    names = [target.name for target in settings.targets]
+    for entry in settings.detection.weights:
+        if entry.target is not None and entry.target not in names:
+            problem = f"no target {quoted(entry.target)}"
+            yield _error(entry, "target", problem, f"name one of {', '.join(names)}")
 
 
 def _model_name(target: Target) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Annotated
 from urllib.parse import SplitResult, urlsplit
 
@@ -12,7 +12,10 @@ from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 from monitor.config.problems import wrong
 from monitor.config.secrets import quoted
 
-DURATION_KEYS = ("interval", "timeout", "jitter", "misfire_grace")
+DURATION_KEYS = (
+    *("interval", "timeout", "jitter", "misfire_grace"),
+    *("false_page_every", "false_ticket_every"),
+)
 MAX_TEXT = 512
 MAX_LABELS = 8
 _HUNDRED = 100
@@ -105,6 +108,21 @@ def _iso_date(value: object) -> date:
 
 def _not_a_date(value: object) -> date:
     raise wrong(f"{quoted(value)} is not a date", "write year-month-day, such as 2027-01-31")
+
+
+def _instant(value: object) -> datetime:
+    try:
+        instant = (
+            datetime.fromisoformat(value) if isinstance(value, str) else _not_an_instant(value)
+        )
+        return instant.astimezone(UTC) if instant.tzinfo else _not_an_instant(value)
+    except (ValueError, OverflowError):
+        return _not_an_instant(value)
+
+
+def _not_an_instant(value: object) -> datetime:
+    problem = f"{quoted(value)} is not a time with its zone"
+    raise wrong(problem, "write 2027-01-31T22:00Z, or +02:00 instead of Z")
 
 
 def _split(value: object, schemes: tuple[str, ...], example: str) -> SplitResult:
@@ -208,6 +226,9 @@ EnvName = Annotated[
 FileName = Annotated[str, BeforeValidator(_file_name), _schema("file", minLength=1)]
 Text = Annotated[str, BeforeValidator(_text), _schema("text", minLength=1, maxLength=512)]
 IsoDate = Annotated[date, BeforeValidator(_iso_date), _schema("date", format="date")]
+Instant = Annotated[
+    datetime, BeforeValidator(_instant), _schema("time with zone", format="date-time")
+]
 HttpUrl = Annotated[str, BeforeValidator(_http_url), _schema("URL", pattern="^https?://")]
 ClickHouseUrl = Annotated[
     str, BeforeValidator(_clickhouse_url), _schema("URL", pattern="^clickhouses?://")
