@@ -9,7 +9,7 @@ from typing import Final, Literal
 from monitor.reports.check import Record
 from monitor.reports.summary import BAD_EXIT, GOOD_EXIT, UNSURE_EXIT
 from monitor.reports.terminal import printable
-from monitor.store.audit import Flaw, FlawKind, Verified
+from monitor.store.links import Flaw, FlawKind, Verified
 from monitor.store.rows import AuditRow
 
 AUDIT_SCHEMA_VERSION: Final = "1.0"

@@ -11,8 +11,8 @@ from monitor.reports.audit import HeadReport
 from monitor.reports.check import Record
 from monitor.reports.summary import BAD_EXIT, GOOD_EXIT, UNSURE_EXIT
 from monitor.reports.terminal import printable
-from monitor.store.audit import Head
 from monitor.store.forget import Asked, Erased, Found
+from monitor.store.links import Head
 
 FORGET_SCHEMA_VERSION: Final = "1.0"
 

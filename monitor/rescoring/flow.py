@@ -30,11 +30,11 @@ from monitor.rescoring.tally import ISOLATION_BROKEN, Again, Tally
 from monitor.scorers import scorer_of
 from monitor.scoring import Scorer
 from monitor.store import Store
-from monitor.store.audit import Action
 from monitor.store.client import connect
 from monitor.store.decode import class_of
 from monitor.store.encode import signal_rows, verdict_rows
 from monitor.store.kept import KeptReader, Span
+from monitor.store.links import Action
 from monitor.store.retention import in_time
 from monitor.store.rows import AnyRow
 from monitor.verdicts import decide

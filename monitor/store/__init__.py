@@ -1,6 +1,7 @@
 """The store: what was asked, answered in numbers, judged and found, in ClickHouse."""
 
-from monitor.store.audit import Action, AuditLog
+from monitor.store.audit import AuditLog
+from monitor.store.links import Action
 from monitor.store.lock import StoreOwner, owner_of
 from monitor.store.private import EvidenceHasher, redact
 from monitor.store.reader import Reader, Spent, StoredTrial

@@ -18,7 +18,7 @@ from typing import Any
 
 from monitor.clock import Clock
 from monitor.errors import UsageError
-from monitor.store.audit import BEFORE, Action, Detail, ends
+from monitor.store.audit import Detail
 from monitor.store.client import Client, connect
 from monitor.store.copies import (
     detached_parts,
@@ -28,6 +28,7 @@ from monitor.store.copies import (
 )
 from monitor.store.holds import TRIAL_COLUMNS
 from monitor.store.leftovers import QUARANTINE
+from monitor.store.links import BEFORE, Action, ends
 from monitor.store.reader import milliseconds
 from monitor.store.rebuilding import Rebuilding
 from monitor.store.snapshot import PREFIX

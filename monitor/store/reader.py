@@ -260,15 +260,26 @@ class Reader:
         limited = f"{where} LIMIT {{most:UInt64}}"
         return tuple(self._rows(AuditRow, limited, parameters, final=False))
 
+    def audit_links_at(self, numbers: Sequence[int]) -> tuple[AuditRow, ...]:
+        """Return the links of these numbers, in order."""
+        if not numbers:
+            return ()
+        where = "seq IN {numbers:Array(UInt64)} ORDER BY seq, hash"
+        return tuple(self._rows(AuditRow, where, {"numbers": list(numbers)}))
+
     def audit_links_of(self, actions: Sequence[str]) -> tuple[AuditRow, ...]:
         """Return every link of these actions, in order."""
         where = "action IN {actions:Array(String)} ORDER BY seq, hash"
         return tuple(self._rows(AuditRow, where, {"actions": list(actions)}))
 
-    def last_audit_links(self, most: int) -> tuple[AuditRow, ...]:
-        """Return the newest links, oldest of them first."""
-        where = "1 ORDER BY seq DESC, hash LIMIT {most:UInt64}"
-        return tuple(reversed(self._rows(AuditRow, where, {"most": most})))
+    def last_audit_links(self, most: int, leaving_out: Sequence[str] = ()) -> tuple[AuditRow, ...]:
+        """Return the newest links but those of some actions, oldest of them first."""
+        where = (
+            "NOT has({leaving_out:Array(String)}, action) "
+            "ORDER BY seq DESC, hash LIMIT {most:UInt64}"
+        )
+        bound = {"most": most, "leaving_out": list(leaving_out)}
+        return tuple(reversed(self._rows(AuditRow, where, bound)))
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""

@@ -14,9 +14,10 @@ from pathlib import Path
 from monitor.canaries import InstallationKey
 from monitor.config.storage import Retention
 from monitor.errors import StoreError
-from monitor.store.audit import Action, AuditLog, Verified
+from monitor.store.audit import AuditLog
 from monitor.store.client import Client, Location, connect
 from monitor.store.exporting import file_at
+from monitor.store.links import Action, Verified
 from monitor.store.loading import OnRows, check_schema, load, refuse_filled
 from monitor.store.lock import StoreLock
 from monitor.store.manifest import KEY_COPY, Manifest, OnBytes, flaws_of, read_manifest

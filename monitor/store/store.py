@@ -13,9 +13,10 @@ from monitor.canaries import InstallationKey
 from monitor.clock import Clock, SystemClock
 from monitor.config.storage import Retention
 from monitor.errors import StoreError
-from monitor.store.audit import Action, AuditLog
+from monitor.store.audit import AuditLog
 from monitor.store.client import Client, Location, connect
 from monitor.store.holds import Holds
+from monitor.store.links import Action
 from monitor.store.lock import StoreLock
 from monitor.store.markers import MarkerStore
 from monitor.store.mending import strike_out_lost_blocks

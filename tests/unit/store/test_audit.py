@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from monitor.canaries import InstallationKey
 from monitor.errors import StoreError
 from monitor.store import Action, AuditLog, open_store
-from monitor.store.audit import Flaw, FlawKind, Head, Verified, link_hash, verified
+from monitor.store.links import Flaw, FlawKind, Head, Verified, link_hash, verified
 from monitor.store.rows import AnyRow, AuditRow
 from tests.unit.store.samples import NOW
 
@@ -33,7 +33,7 @@ class Links:
     refuses: bool = False
     breaks_after: bool = False
 
-    def put(self, rows: Sequence[AnyRow], *, droppable: bool = False) -> bool:
+    def put(self, rows: Sequence[AnyRow], *, wait: bool = True) -> bool:
         if self.refuses:
             raise StoreError("no room")
         self.rows += rows
@@ -50,6 +50,9 @@ class Links:
     def audit_head(self) -> tuple[int, str] | None:
         last = max(self.links(), key=lambda link: link.seq, default=None)
         return (last.seq, last.hash) if last else None
+
+    def audit_links_at(self, numbers: Sequence[int]) -> list[AuditRow]:
+        return sorted((row for row in self.links() if row.seq in numbers), key=lambda row: row.seq)
 
     def audit_number_from(self, number: int) -> int | None:
         return min((row.seq for row in self.links() if row.seq >= number), default=None)
