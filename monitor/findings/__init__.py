@@ -3,26 +3,38 @@
 from monitor.findings.book import (
     MAX_CONFIRMATIONS,
     MAX_SUSPECT_FINDINGS_PER_DAY,
-    REMEMBERED_TRIALS,
     Findings,
     FindingStore,
-    is_bare_wrong,
 )
-from monitor.findings.finding import REPORTED_SHAPE, Finding, FindingState
-from monitor.findings.stored import StoredFindings, findings_in, from_row, to_row
+from monitor.findings.evidence import is_bare_wrong, tells_of_a_fault
+from monitor.findings.finding import REPORTED_SHAPE, Decision, Finding, FindingState
+from monitor.findings.stored import (
+    StoredFindings,
+    finding_named,
+    findings_in,
+    from_row,
+    to_row,
+)
+from monitor.findings.suppression import ISOLATION_BROKEN, MOST_SUPPRESSION
+from monitor.findings.versions import REMEMBERED_TRIALS
 
 __all__ = [
+    "ISOLATION_BROKEN",
     "MAX_CONFIRMATIONS",
     "MAX_SUSPECT_FINDINGS_PER_DAY",
+    "MOST_SUPPRESSION",
     "REMEMBERED_TRIALS",
     "REPORTED_SHAPE",
+    "Decision",
     "Finding",
     "FindingState",
     "FindingStore",
     "Findings",
     "StoredFindings",
+    "finding_named",
     "findings_in",
     "from_row",
     "is_bare_wrong",
+    "tells_of_a_fault",
     "to_row",
 ]

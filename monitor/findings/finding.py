@@ -26,6 +26,15 @@ class FindingState(StrEnum):
         return self in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED)
 
 
+class Decision(StrEnum):
+    """What a person may decide: of an open finding the first three, of a closed one the last."""
+
+    CONFIRM = "confirm"
+    DISMISS = "dismiss"
+    RESOLVE = "resolve"
+    REOPEN = "reopen"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One fault. ``children`` are further strata of the same shape; ``trials`` its evidence.
@@ -33,6 +42,8 @@ class Finding:
     ``version`` counts its changes, the last of them at ``changed_at``. ``confirmations`` counts the
     trials claimed to confirm it, ``reproduced`` those that gave the fault again; ``count`` leaves
     both out. An ``urgent`` one had a prompt dropped and something else answered: it pages at once.
+    ``signals`` are what its verdicts failed in, as ``CODE/variant``. A dismissed one keeps its
+    twins from opening a finding until ``suppressed_until``; ``suppressed`` counts those verdicts.
     """
 
     id: str
@@ -54,8 +65,16 @@ class Finding:
     why: str = ""
     reproduced: int = 0
     urgent: bool = False
+    signals: tuple[str, ...] = ()
+    suppressed_until: datetime | None = None
+    suppressed: int = 0
 
     @property
     def is_open(self) -> bool:
         """True until a person closed it."""
         return self.state.is_open
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """Its trigger stratum and its children's."""
+        return (self.stratum, *self.children)

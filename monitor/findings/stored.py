@@ -6,17 +6,16 @@ from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
 
+from monitor.errors import UsageError
 from monitor.findings.book import Findings
-from monitor.findings.finding import Finding, FindingState
+from monitor.findings.finding import Decision, Finding, FindingState
 from monitor.store import Action, Store
+from monitor.store.audit import Detail
 from monitor.store.decode import class_of
 from monitor.store.rows import AnyRow, FindingChangeRow, FindingRow
 
-_ACTIONS = {
-    FindingState.CONFIRMED: Action.CONFIRM,
-    FindingState.DISMISSED: Action.DISMISS,
-    FindingState.RESOLVED: Action.RESOLVE,
-}
+# Enough of an id to be told apart in a list that a person reads.
+_SHOWN_IDS = 5
 
 
 class StoredFindings:
@@ -26,32 +25,42 @@ class StoredFindings:
         self._store = store
 
     def load(self, since: datetime) -> Iterable[Finding]:
-        """Return the findings that are open or were first seen since then."""
+        """Return the findings that are open, were first seen since then, or suppress still."""
         reader = self._store.reader
         rows = (*reader.open_findings(), *reader.findings_since(since))
         return tuple({row.id: from_row(row) for row in rows}.values())
+
+    def fetch(self, finding_id: str) -> Finding | None:
+        """Return a finding as it stands, however long it has been closed."""
+        self._store.flush()
+        row = self._store.reader.finding(finding_id)
+        return None if row is None else from_row(row)
 
     def save(self, finding: Finding) -> None:
         """Keep a finding as it stands now."""
         self._store.writer.put(_rows(finding))
 
-    def decide(self, finding: Finding) -> None:
+    def decide(self, finding: Finding, decision: Decision) -> None:
         """Keep what a person decided together with a link of the audit chain.
 
         Their reason stays with the finding; the link has a keyed hash of it.
         """
         audit = self._store.audit
+        details: dict[str, Detail] = {
+            "class": finding.verdict_class.label,
+            "target": finding.target,
+            "version": finding.version,
+            "why": audit.private(finding.why),
+        }
+        if finding.suppressed_until is not None:
+            details["suppressed_until"] = f"{finding.suppressed_until:%Y-%m-%dT%H:%M:%SZ}"
+            details["signals"] = finding.signals
         audit.append(
-            _ACTIONS[finding.state],
+            Action(decision.value),
             finding.id,
             actor=finding.who,
             at=finding.changed_at,
-            details={
-                "class": finding.verdict_class.label,
-                "target": finding.target,
-                "version": finding.version,
-                "why": audit.private(finding.why),
-            },
+            details=details,
             rows=_rows(finding),
         )
         self._store.holds.settle_soon()
@@ -60,6 +69,24 @@ class StoredFindings:
 def findings_in(store: Store, now: datetime) -> Findings:
     """Return the findings of an open store."""
     return Findings(StoredFindings(store), now)
+
+
+def finding_named(store: Store, given: str) -> Finding:
+    """Return the finding of an id, or of the beginning of one if no other id begins so.
+
+    Raises ``UsageError`` if there is none, or more than one.
+    """
+    store.flush()
+    rows = store.reader.findings_named(given.strip().upper(), _SHOWN_IDS + 1)
+    if not rows:
+        msg = f"{given}: no finding has this id (davylamp findings list --all)"
+        raise UsageError(msg)
+    if len(rows) > 1:
+        ids = [row.id for row in rows]
+        shown = ", ".join([*ids[:_SHOWN_IDS], *(["…"] if len(ids) > _SHOWN_IDS else [])])
+        msg = f"{given}: several findings begin so: {shown}"
+        raise UsageError(msg)
+    return from_row(rows[0])
 
 
 def _rows(finding: Finding) -> list[AnyRow]:
@@ -81,6 +108,8 @@ def _rows(finding: Finding) -> list[AnyRow]:
         who=finding.who,
         why=finding.why,
         urgent=finding.urgent,
+        suppressed_until=finding.suppressed_until,
+        suppressed=finding.suppressed,
     )
     return [to_row(finding), change]
 

@@ -118,8 +118,11 @@ class Reader:
         return tuple(self._rows(FindingRow, f"{where} ORDER BY first_seen, id", parameters))
 
     def findings_since(self, since: datetime) -> tuple[FindingRow, ...]:
-        """Return the findings first seen since then, whatever became of them."""
-        where = "first_seen >= {since:DateTime64(3, 'UTC')} ORDER BY first_seen, id"
+        """Return the findings first seen since then, and those that suppress beyond it."""
+        where = (
+            "first_seen >= {since:DateTime64(3, 'UTC')} "
+            "OR suppressed_until >= {since:DateTime64(3, 'UTC')} ORDER BY first_seen, id"
+        )
         return tuple(self._rows(FindingRow, where, {"since": since.astimezone(UTC)}))
 
     def findings(self) -> tuple[FindingRow, ...]:
@@ -135,6 +138,14 @@ class Reader:
         """Return a finding as it stands."""
         rows = self._rows(FindingRow, "id = {finding:String} LIMIT 1", {"finding": finding_id})
         return next(iter(rows), None)
+
+    def findings_named(self, beginning: str, most: int) -> tuple[FindingRow, ...]:
+        """Return the finding of this id, else those whose ids begin so, at most so many."""
+        exact = self.finding(beginning)
+        if exact is not None:
+            return (exact,)
+        where = "startsWith(id, {beginning:String}) ORDER BY id LIMIT {most:UInt32}"
+        return tuple(self._rows(FindingRow, where, {"beginning": beginning, "most": most}))
 
     def spent(self, day: date) -> tuple[Spent, ...]:
         """Return what every budget spent or reserved on a day (UTC)."""
@@ -156,6 +167,11 @@ class Reader:
     def markers(self) -> tuple[MarkerRow, ...]:
         """Return every marker, live and expired, in the order of minting."""
         return tuple(self._rows(MarkerRow, "1 ORDER BY minted_at, id", {}))
+
+    def markers_of(self, ids: Sequence[str]) -> tuple[MarkerRow, ...]:
+        """Return these markers, in the order of minting."""
+        where = "id IN {ids:Array(String)} ORDER BY minted_at, id"
+        return tuple(self._rows(MarkerRow, where, {"ids": list(ids)}))
 
     def evidence_markers(self) -> tuple[str, ...]:
         """Return the ids of the markers that the evidence of any finding names.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from monitor.errors import UsageError
 from monitor.findings import (
+    Decision,
     Finding,
     Findings,
     FindingState,
@@ -27,6 +28,7 @@ from monitor.store import open_store
 from tests.unit.store.samples import NOW, good, verdict
 
 FRESH = count()
+NEVER = datetime.min.replace(tzinfo=UTC)
 OPENING = [each for each in VerdictClass if each > VerdictClass.WRONG]
 
 
@@ -35,16 +37,27 @@ class MemoryFindings:
 
     def __init__(self) -> None:
         self.saved: list[Finding] = []
+        self.decisions: list[Decision] = []
 
     def load(self, since: datetime) -> list[Finding]:
-        latest = {finding.id: finding for finding in self.saved}
-        return [f for f in latest.values() if f.is_open or f.first_seen >= since]
+        return [
+            f
+            for f in self.latest().values()
+            if f.is_open or f.first_seen >= since or (f.suppressed_until or NEVER) >= since
+        ]
+
+    def latest(self) -> dict[str, Finding]:
+        return {finding.id: finding for finding in self.saved}
+
+    def fetch(self, finding_id: str) -> Finding | None:
+        return self.latest().get(finding_id)
 
     def save(self, finding: Finding) -> None:
         self.saved.append(finding)
 
-    def decide(self, finding: Finding) -> None:
+    def decide(self, finding: Finding, decision: Decision) -> None:
         self.saved.append(finding)
+        self.decisions.append(decision)
 
 
 def bad(

@@ -81,6 +81,9 @@ class FindingRow:
     reproduced: int
     changed_at: datetime
     urgent: bool
+    signals: tuple[str, ...]
+    suppressed_until: datetime | None
+    suppressed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,8 @@ class FindingChangeRow:
     who: str
     why: str
     urgent: bool
+    suppressed_until: datetime | None
+    suppressed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
