@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from monitor import __version__
@@ -63,9 +64,26 @@ def verdict_of(tally: Tally) -> tuple[int, str]:
         return UNSURE_EXIT, nothing
     if tally.unsure:
         return UNSURE_EXIT, f"{_trials(tally.unsure)} cannot be judged any more"
-    if tally.moved:
-        return GOOD_EXIT, f"nothing is worse, {_trials(tally.moved)} judged otherwise"
-    return GOOD_EXIT, "judged as before"
+    moved = f"nothing is worse, {_trials(tally.moved)} judged otherwise"
+    words = (moved if tally.moved else "judged as before") + _not_judged(tally.missing)
+    # What is damaged was meant to be read here; what is sealed to another key or not kept was not.
+    return (UNSURE_EXIT if tally.missing[Missing.UNREADABLE] else GOOD_EXIT), words
+
+
+def _not_judged(missing: Counter[Missing]) -> str:
+    """Return how many trials could not be judged again, and why; nothing if all could."""
+    said = [
+        f"{missing[why]} {words}"
+        for why, words in (
+            (Missing.UNREADABLE, "unreadable"),
+            (Missing.SEALED, "sealed to another key"),
+            (Missing.ABSENT, "without their texts"),
+        )
+        if missing[why]
+    ]
+    return (
+        f"; {_trials(missing.total())} could not be judged again: {', '.join(said)}" if said else ""
+    )
 
 
 def _trials(number: int) -> str:

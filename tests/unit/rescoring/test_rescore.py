@@ -320,6 +320,7 @@ def test_another_key_opens_none_of_it(sitting: Sitting) -> None:
     report = sitting.rescore(opener=Opener(ANOTHER))
     assert (report.exit_code, report.judged, report.sealed) == (0, 1, 2)
     assert [(each.name, each.count) for each in report.sealed_to] == [(OPENER.key_id, 2)]
+    assert report.verdict.endswith("; 2 trials could not be judged again: 2 sealed to another key")
     stranger = sitting.rescore(opener=Opener(X25519PrivateKey.generate()))
     assert (stranger.exit_code, stranger.judged, stranger.sealed) == (3, 0, 3)
     assert "none could be judged again" in said(stranger)
@@ -339,7 +340,9 @@ def test_a_trial_without_all_its_texts_is_not_judged(sitting: Sitting) -> None:
     sitting.judge(whole)
     report = sitting.rescore()
     assert (report.exit_code, report.judged, report.absent) == (0, 1, 2)
-    assert "2 without their texts" in said(report)
+    assert report.verdict == (
+        "judged as before; 2 trials could not be judged again: 2 without their texts"
+    )
     assert "storage.bodies is not configured" in said(report)
 
 
@@ -418,6 +421,18 @@ def test_what_is_damaged_is_counted_with_the_reason(sitting: Sitting) -> None:
         DAMAGES.values(), 1
     )
     assert SECRET not in said(report)
+
+
+def test_one_body_that_is_damaged_leaves_the_rest_unsure(sitting: Sitting) -> None:
+    sitting.judge(sitting.trial(right(sitting)), edit=flipped)
+    sitting.judge(sitting.trial(right(sitting)), key=ANOTHER)
+    sitting.judge(sitting.trial(right(sitting)))
+    report = sitting.rescore()
+    assert (report.exit_code, report.judged, report.unreadable, report.sealed) == (3, 1, 1, 1)
+    assert report.verdict == (
+        "judged as before; 2 trials could not be judged again: 1 unreadable, "
+        "1 sealed to another key"
+    )
 
 
 def test_pages_leave_nothing_out_and_take_nothing_twice(
