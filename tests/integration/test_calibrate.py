@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from monitor.reports.calibration import CalibrationReport
+from tests.integration.daemons import daemon, idle
 from tests.integration.processes import (
     ROOT,
     TARGET,
@@ -19,7 +20,6 @@ from tests.integration.processes import (
     install,
     lab,
 )
-from tests.integration.test_daemon import daemon, idle
 
 if TYPE_CHECKING:
     from pathlib import Path

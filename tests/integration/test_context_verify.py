@@ -8,8 +8,8 @@ import pytest
 
 from monitor.detect.ladder import COLD_EVERY, Read
 from monitor.reports.ladder import LADDER_SCHEMA_VERSION, LadderReport
+from tests.integration.daemons import daemon, idle
 from tests.integration.processes import TARGET, Installation, Run, fault, install, lab
-from tests.integration.test_daemon import daemon, idle
 
 NUM_CTX = 1000
 # Of a pool of 0.65 x 4096 tokens.

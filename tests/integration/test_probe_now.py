@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 
+from tests.integration.daemons import daemon, idle
 from tests.integration.processes import TARGET, Endpoint, install
-from tests.integration.test_daemon import daemon, idle
 
 
 def test_probe_now_alone_raises_the_rates_of_a_daemon_that_starts_later(

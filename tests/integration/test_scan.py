@@ -7,8 +7,8 @@ from pathlib import Path
 
 from monitor.app import opened_storage
 from monitor.configured import read_config
+from tests.integration.daemons import daemon, idle
 from tests.integration.processes import Endpoint, Installation, install
-from tests.integration.test_daemon import daemon, idle
 
 
 def a_live_marker(installation: Installation) -> str:

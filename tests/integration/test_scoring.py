@@ -7,6 +7,7 @@ import signal
 import sys
 from typing import Any
 
+from tests.integration.daemons import Daemon, is_ready
 from tests.integration.processes import (
     START_SECONDS,
     Installation,
@@ -14,7 +15,6 @@ from tests.integration.processes import (
     process,
     wait_until,
 )
-from tests.integration.test_daemon import Daemon, is_ready
 
 WATCHED = "tests.integration.watched"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from monitor.store import open_store
 from monitor.store.client import connect
 from monitor.store.manifest import read_manifest
+from tests.integration.daemons import daemon, eager
 from tests.integration.processes import Installation, free_port, install, lab, wait_until
-from tests.integration.test_daemon import daemon, eager
 from tests.store_faults.small_disks import small_disk
 
 ENOUGH = 200

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
+from tests.integration.daemons import daemon, eager
 from tests.integration.processes import Installation, free_port, install, lab, wait_until
-from tests.integration.test_daemon import daemon, eager
 
 ENOUGH = 60
 
