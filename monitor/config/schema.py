@@ -7,6 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from monitor.config.checks import Checks
+from monitor.config.detection import Detection
+from monitor.config.pages import Pages
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
@@ -211,5 +213,9 @@ class Settings(Section):
     )
     schedule: Schedule = Field(
         default_factory=Schedule, description="How runs are laid out in time."
+    )
+    pages: Pages = Field(default_factory=Pages, description="Who is told of findings directly.")
+    detection: Detection = Field(
+        default_factory=Detection, description="How rarely streams may alarm for nothing."
     )
     log: Log = Field(default_factory=Log, description="What goes to stderr.")
