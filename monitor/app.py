@@ -28,6 +28,7 @@ from monitor.judge import Judge
 from monitor.judging import judge_of
 from monitor.live import LiveTarget
 from monitor.measuring import Measuring
+from monitor.paging import policy_of, severities_of, severity_of
 from monitor.passes import PassRunner
 from monitor.pipeline import Pipeline
 from monitor.planning import ProbeChoice, plan_pass
@@ -296,6 +297,9 @@ def _health(
         writer=store.writer.stats,
         budgets=budget.remaining,
         findings=findings.list_open,
+        severity=severity_of,
+        severities=severities_of,
+        route=policy_of(config).route_of,
         checks=tuple(check.code for check in CHECKS),
         blind=blind,
         links=lambda: store.audit.count,

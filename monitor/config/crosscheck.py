@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from monitor.config.pages import Drain, Window
 from monitor.config.schema import Settings
 from monitor.config.secrets import quoted
 from monitor.config.section import Section
@@ -99,7 +100,8 @@ def _pages(settings: Settings) -> Iterator[ConfigError]:
     pages = settings.pages
     names = [target.name for target in settings.targets]
     yield from _unique(pages.webhooks, "name", "webhook")
-    for section in (*pages.drain, *pages.windows):
+    named: tuple[Drain | Window, ...] = (*pages.drain, *pages.windows)
+    for section in named:
         for place, target in enumerate(section.targets):
             if target not in names:
                 remedy = f"name one of {', '.join(names)}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 from enum import StrEnum
 from http import HTTPStatus
 
+from monitor.conventions import pages as _pages
 from monitor.conventions import streams as _streams
 from monitor.conventions.metric import STRATUM as _STREAM
 from monitor.conventions.metric import TARGET as _TARGET
@@ -189,8 +190,9 @@ BUDGET_EXHAUSTED = _gauge(
 )
 FINDINGS_OPEN = _gauge(
     "findings_open",
-    "Findings that are neither resolved nor dismissed, by worst class and state.",
-    *(*_TARGET, _L.CLASS, _L.STATE),
+    "Findings that are neither resolved nor dismissed, by worst class, what they ask for and who "
+    "tells people of them.",
+    *(*_TARGET, _L.CLASS, _L.STATE, _L.SEVERITY, _L.ROUTE),
 )
 AUDIT_LINKS = _gauge(
     "audit_links",
@@ -286,7 +288,7 @@ CONFIG_HASH_INFO = _gauge(
 # Every metric that is defined above, in that order, and those of each noun.
 METRICS: tuple[_Metric, ...] = tuple(
     each
-    for named in (globals(), vars(_streams))
+    for named in (globals(), vars(_streams), vars(_pages))
     for each in tuple(named.values())
     if isinstance(each, _Metric)
 )

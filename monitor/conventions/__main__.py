@@ -17,6 +17,7 @@ from monitor.conventions import (
     SkipReason,
     SqlResult,
 )
+from monitor.conventions.pages import PageAction, PageOutcome, Route, Severity
 from monitor.conventions.streams import LANE_SERIES, AlarmTier, NotWatched
 from monitor.model import CalibrationState, Lane
 
@@ -70,6 +71,11 @@ def _label_values() -> list[tuple[str, str]]:
         ("`truth`", "`right`, `wrong`"),
         ("`said`", "`right`, `wrong`, `abstained`, `broken`"),
         ("`state` of `calibration`", ", ".join(f"`{each}`" for each in CalibrationState)),
+        ("`severity`", ", ".join(f"`{each}`" for each in Severity)),
+        ("`route` of `findings_open`", ", ".join(f"`{each}`" for each in Route)),
+        ("`route` of `pages_total`", "`pagerduty`, or the name of a webhook"),
+        ("`action`", ", ".join(f"`{each}`" for each in PageAction)),
+        ("`outcome` of `pages_total`", ", ".join(f"`{each}`" for each in PageOutcome)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
         ("`stratum`", "`length/concurrency/cache/transport/tenants`"),

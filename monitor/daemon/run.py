@@ -17,6 +17,7 @@ from monitor.config import Config, own_secret, resolve_secret
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.daemon.watch import Watch
+from monitor.paging import open_pager
 from monitor.serving import QuietServer, listening, url_of
 from monitor.sqlhttp import sql_server
 
@@ -33,7 +34,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
     watch = Watch(clock)
     installation = open_installation(config, clock, log_verdicts=True, sinks=[watch])
     try:
-        async with _readers_served(installation):
+        async with _readers_served(installation), _paging(installation):
             await _serve(installation, watch, token)
     finally:
         await installation.aclose()
@@ -55,6 +56,24 @@ async def _readers_served(installation: Installation) -> AsyncIterator[None]:
         yield
     finally:
         await asyncio.to_thread(readers.stop)
+
+
+@contextlib.asynccontextmanager
+async def _paging(installation: Installation) -> AsyncIterator[None]:
+    """Tell the configured receivers of findings meanwhile. A pager that crashes ends the daemon."""
+    of = installation
+    pager = open_pager(of.config, of.store, of.findings, of.metrics, of.clock)
+    if pager is None:
+        yield
+        return
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(pager.run())
+            yield
+            running.cancel()
+        await pager.finish()
+    finally:
+        await pager.aclose()
 
 
 async def _serve(installation: Installation, watch: Watch, token: str) -> None:

@@ -13,6 +13,7 @@ from monitor import conventions as names
 from monitor.budget import Remaining
 from monitor.conventions import DropReason
 from monitor.conventions.metric import Metric as Named
+from monitor.conventions.pages import Route, Severity
 from monitor.findings import Finding, FindingState
 from monitor.model import VerdictClass
 from monitor.store import WriterStats
@@ -30,8 +31,8 @@ class Blindness:
 class HealthCollector:
     """A collector to register: asks its functions at every scrape.
 
-    Findings are 0, not absent, for every class and state of ``targets``, and so is the blindness
-    of every check.
+    Findings are 0, not absent, for every class, state and severity of ``targets`` that there can
+    be, and so is the blindness of every check.
     """
 
     env: str
@@ -39,6 +40,9 @@ class HealthCollector:
     writer: Callable[[], WriterStats]
     budgets: Callable[[], Iterable[Remaining]]
     findings: Callable[[], Iterable[Finding]]
+    severity: Callable[[Finding], Severity]
+    severities: Callable[[VerdictClass, FindingState], tuple[Severity, ...]]
+    route: Callable[[VerdictClass], Route]
     checks: tuple[str, ...]
     blind: Callable[[], Blindness]
     links: Callable[[], int]
@@ -92,15 +96,24 @@ class HealthCollector:
         yield dropped
 
     def _findings(self) -> Metric:
-        count = Counter((f.target, f.verdict_class, f.state) for f in self.findings() if f.is_open)
+        count = Counter(
+            (f.target, f.verdict_class, f.state, self.severity(f))
+            for f in self.findings()
+            if f.is_open
+        )
+        kinds = [
+            (verdict_class, state, severity)
+            for verdict_class in VerdictClass
+            if verdict_class is not VerdictClass.NONE
+            for state in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED)
+            for severity in self.severities(verdict_class, state)
+        ]
         family = _gauge(names.FINDINGS_OPEN)
         for target in self.targets:
-            for verdict_class in VerdictClass:
-                if verdict_class is VerdictClass.NONE:
-                    continue
-                for state in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED):
-                    labels = (self.env, target, verdict_class.label, state.value)
-                    family.add_metric(labels, count[target, verdict_class, state])
+            for verdict_class, state, severity in kinds:
+                said = (verdict_class.label, state.value, severity.value)
+                labels = (self.env, target, *said, self.route(verdict_class).value)
+                family.add_metric(labels, count[target, verdict_class, state, severity])
         return family
 
 

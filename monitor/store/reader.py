@@ -206,6 +206,19 @@ class Reader:
         found = self._client.query(sql, {"findings": list(findings)})
         return {str(trial): str(finding) for trial, finding in found}
 
+    def answers_of(self, trials: Sequence[str]) -> tuple[tuple[int | None, str, int], ...]:
+        """Return how many exchanges of these trials ended with which HTTP status at which route.
+
+        A route is the fingerprint a target gives of what answered, empty if it gives none.
+        """
+        sql = (
+            "SELECT http_status, system_fingerprint, uniqExact(trial, exchange) AS n "  # noqa: S608
+            f"FROM {TABLES[ExchangeRow]} WHERE trial IN {{trials:Array(String)}} "
+            "GROUP BY http_status, system_fingerprint ORDER BY n DESC, http_status"
+        )
+        found = self._client.query(sql, {"trials": list(trials)})
+        return tuple((code, str(route), int(count)) for code, route, count in found)
+
     def held_trials(self) -> frozenset[str]:
         """Return the trials of which a verdict or a body is held.
 

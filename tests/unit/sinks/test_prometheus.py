@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
@@ -14,14 +15,19 @@ from monitor.conventions import (
     METRICS,
     ChangeKind,
     DropReason,
-    MetricKind,
     NotProbed,
     SkipReason,
 )
+from monitor.conventions.metric import MetricKind
+from monitor.conventions.pages import Route
 from monitor.findings import Findings
 from monitor.model import CalibrationState, Lane, Outcome, VerdictClass
+from monitor.paging import severities_of, severity_of
+from monitor.paging.counting import PageCounters
+from monitor.paging.outbox import open_outbox
 from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream
 from monitor.store import WriterStats
+from tests.unit.daemon.installed import ManualClock
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
 from tests.unit.test_findings import MemoryFindings
 
@@ -133,8 +139,9 @@ def test_gaps_are_replaced_target_by_target() -> None:
     assert total(samples, "not_probed", target="other", reason="frozen") == 1
 
 
-def test_the_sink_and_the_collector_export_exactly_the_conventions() -> None:
+def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path) -> None:
     prometheus, registry = sink()
+    PageCounters(registry, "test", ["pagerduty"], open_outbox(tmp_path, NOW), ManualClock())
     prometheus.initialise([STREAM], signals=["NONCE"])
     prometheus.deliver(trial(1), verdict(1))
     prometheus.count_score("glm", "canary", Lane.TREND, bad=False)
@@ -184,6 +191,9 @@ def health() -> HealthCollector:
         ),
         budgets=lambda: [Remaining(target="glm", kind="ordinary", tokens=25, ratio=0.25)],
         findings=findings.list_open,
+        severity=severity_of,
+        severities=severities_of,
+        route=lambda each: Route.DIRECT if each is VerdictClass.LEAK else Route.ALERTMANAGER,
         checks=("FOREIGN", "FACT"),
         blind=lambda: Blindness(checks=frozenset({"FACT"}), tried_at=NOW),
         links=lambda: 17,
@@ -207,7 +217,10 @@ def test_the_monitor_shows_its_own_state() -> None:
     assert total(samples, "writer_dropped_rows_total", reason="unwritable") == 0
     assert total(samples, "probe_budget_remaining_ratio", budget="ordinary") == 0.25
     assert total(samples, "findings_open", state="confirmed", **{"class": "LEAK"}) == 1
-    assert total(samples, "findings_open", **{"class": "CONTRACT"}) == 0
+    leak = {"class": "LEAK", "severity": "critical", "route": "direct"}
+    assert total(samples, "findings_open", state="confirmed", **leak) == 1
+    drift = {"class": "DRIFT", "severity": "warning", "route": "alertmanager"}
+    assert total(samples, "findings_open", state="confirmed", **drift) == 0
     assert total(samples, "audit_links") == 17
 
 

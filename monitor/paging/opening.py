@@ -1,0 +1,58 @@
+"""The pager of a daemon, made of its configuration. Nothing but a daemon opens one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from prometheus_client import CollectorRegistry
+
+from monitor.clock import Clock
+from monitor.config import Config
+from monitor.findings import Finding, Findings, from_row
+from monitor.paging.counting import PageCounters
+from monitor.paging.evidence import evidence_in
+from monitor.paging.outbox import open_outbox
+from monitor.paging.pager import Pager, Told
+from monitor.paging.policy import policy_of
+from monitor.paging.receivers import receivers_of
+from monitor.store import Store
+
+
+def open_pager(
+    config: Config,
+    store: Store,
+    findings: Findings,
+    metrics: CollectorRegistry,
+    clock: Clock,
+) -> Pager | None:
+    """Return the pager of an installation, told of its findings; none if it has no receiver.
+
+    Raises ``ConfigError`` for a secret that is missing, ``StoreError`` if the outbox cannot be
+    used.
+    """
+    receivers = receivers_of(config, clock)
+    if not receivers:
+        return None
+    outbox = open_outbox(config.storage_path, clock.now())
+    names = [receiver.name for receiver in receivers]
+    counters = PageCounters(metrics, config.environment, names, outbox, clock)
+    told = Told(
+        config=config,
+        policy=policy_of(config),
+        findings=findings,
+        closed=partial(_closed, store),
+        evidence=partial(evidence_in, store),
+        ledger=store.writer,
+        outbox=outbox,
+        receivers=receivers,
+    )
+    pager = Pager(told, clock, counters.count)
+    pager.start()
+    findings.listen(pager.notice)
+    return pager
+
+
+def _closed(store: Store, finding_id: str) -> Finding | None:
+    """Return a finding of before the start: what was put since then is known without the store."""
+    row = store.reader.finding(finding_id)
+    return None if row is None else from_row(row)
