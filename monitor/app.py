@@ -47,6 +47,7 @@ from monitor.sinks import (
     PrometheusSink,
     Sink,
     Stream,
+    TelemetryCounter,
     sealer_of,
 )
 from monitor.store import Store, WriterLimits, open_store
@@ -54,6 +55,7 @@ from monitor.store.migrate import OnStatement, Standing
 from monitor.store.store import located, standing_of
 from monitor.store.targets import TargetBook
 from monitor.streams import StreamSink
+from monitor.telemetry import telemetry_sink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,11 @@ def open_installation(
         self_tester = SelfTester(clock, scorer)
         judge = judge_of(config, targets, budget, clock, counters)
         metrics.register(_health(config, store, budget, findings, self_tester))
-        others = [*_log_sink(config, log_verdicts), *sinks]
+        others = [
+            *_log_sink(config, log_verdicts),
+            *_telemetry_sink(config, store, metrics, clock),
+            *sinks,
+        ]
         pipeline = Pipeline(
             clock=clock,
             minter=Minter(store.key, registry),
@@ -192,6 +198,16 @@ def _body_sink(config: Config, store: Store, counters: PrometheusSink) -> list[S
         count=counters.count_bodies,
     )
     return [sink]
+
+
+def _telemetry_sink(
+    config: Config, store: Store, metrics: CollectorRegistry, clock: Clock
+) -> list[Sink]:
+    telemetry = config.settings.telemetry
+    if telemetry is None:
+        return []
+    count = TelemetryCounter(metrics, config.environment).count
+    return [telemetry_sink(config, telemetry, store.hasher, clock, new_id("process"), count)]
 
 
 def _log_sink(config: Config, wanted: bool) -> list[Sink]:

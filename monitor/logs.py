@@ -53,4 +53,6 @@ def set_up_logs(level: str, style: str) -> None:
     # At debug httpcore prints a target's response headers, which may repeat a credential.
     for library in ("httpcore", "httpx"):
         logging.getLogger(library).setLevel(logging.WARNING)
+    # It quotes what a collector answers; that one does not take what it is told we say ourselves.
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
     logging.getLogger("monitor").setLevel(level.upper())

@@ -14,6 +14,7 @@ from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
 from monitor.config.storage import Bodies, Retention, Spool, Sql
 from monitor.config.target import Budget, Target
+from monitor.config.telemetry import Telemetry
 from monitor.config.values import (
     ClickHouseUrl,
     Duration,
@@ -219,3 +220,7 @@ class Settings(Section):
         default_factory=Detection, description="How rarely streams may alarm for nothing."
     )
     log: Log = Field(default_factory=Log, description="What goes to stderr.")
+    telemetry: Telemetry | None = Field(
+        default=None,
+        description="What an OpenTelemetry collector is told. Left out, nothing is.",
+    )

@@ -16,6 +16,7 @@ from http import HTTPStatus
 
 from monitor.conventions import pages as _pages
 from monitor.conventions import streams as _streams
+from monitor.conventions import telemetry as _telemetry
 from monitor.conventions.metric import STRATUM as _STREAM
 from monitor.conventions.metric import TARGET as _TARGET
 from monitor.conventions.metric import L as _L
@@ -288,7 +289,7 @@ CONFIG_HASH_INFO = _gauge(
 # Every metric that is defined above, in that order, and those of each noun.
 METRICS: tuple[_Metric, ...] = tuple(
     each
-    for named in (globals(), vars(_streams), vars(_pages))
+    for named in (globals(), vars(_streams), vars(_pages), vars(_telemetry))
     for each in tuple(named.values())
     if isinstance(each, _Metric)
 )

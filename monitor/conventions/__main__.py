@@ -19,6 +19,7 @@ from monitor.conventions import (
 )
 from monitor.conventions.pages import PageAction, PageOutcome, Route, Severity
 from monitor.conventions.streams import LANE_SERIES, AlarmTier, NotWatched
+from monitor.conventions.telemetry import TelemetryKind, TelemetryResult
 from monitor.model import CalibrationState, Lane
 
 
@@ -68,6 +69,8 @@ def _label_values() -> list[tuple[str, str]]:
         ("`tier`", ", ".join(f"`{each}`" for each in AlarmTier)),
         ("`lane`", ", ".join(f"`{each}`" for each in Lane)),
         ("`result`", ", ".join(f"`{each}`" for each in SqlResult)),
+        ("`kind` of telemetry", ", ".join(f"`{each}`" for each in TelemetryKind)),
+        ("`result` of telemetry", ", ".join(f"`{each}`" for each in TelemetryResult)),
         ("`truth`", "`right`, `wrong`"),
         ("`said`", "`right`, `wrong`, `abstained`, `broken`"),
         ("`state` of `calibration`", ", ".join(f"`{each}`" for each in CalibrationState)),

@@ -7,6 +7,7 @@ from monitor.sinks.health import Blindness, HealthCollector
 from monitor.sinks.holding import HoldingSink
 from monitor.sinks.log import LogSink
 from monitor.sinks.prometheus import PrometheusSink, Stream
+from monitor.sinks.telemetry import TelemetryCounter
 
 __all__ = [
     "Blindness",
@@ -18,5 +19,6 @@ __all__ = [
     "PrometheusSink",
     "Sink",
     "Stream",
+    "TelemetryCounter",
     "sealer_of",
 ]
