@@ -20,6 +20,7 @@ from monitor.conventions import (
     SqlResult,
     code_label,
 )
+from monitor.conventions.metric import Metric
 from monitor.model import CalibrationState, Exchange, Lane, Outcome, Status, Trial, Verdict
 from monitor.sinks.table import Table
 
