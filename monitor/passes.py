@@ -102,17 +102,33 @@ class PassRunner:
         finding = self._findings.frozen_shapes(target.view.name).get(plan.shape)
         if finding:
             return held_back(plan, finding)
-        reservation = await self._reserve(target, plan)
-        if reservation is None:
-            return too_dear(plan)
-        ran = await self._spend(
-            target,
-            plan,
-            reservation,
-            partial(self._pipeline.run, target, plan, seed, scheduled=scheduled),
+        ran = await self._send(
+            target, plan, partial(self._pipeline.run, target, plan, seed, scheduled=scheduled)
         )
+        if ran is None:
+            return too_dear(plan)
         again = await self._confirm(target, plan, ran) if scheduled else ()
         return Done(trial=ran.trial, verdict=ran.verdict, confirmations=again)
+
+    async def examine(
+        self, target: LiveTarget, plan: TrialPlan, *, finding: str, seed: int
+    ) -> Done | NotProbed:
+        """Send one trial by which a person looks at a finding, even if its shape is held back.
+
+        It counts in no SLI and in no stream, and is not confirmed.
+        """
+        run = partial(self._pipeline.run, target, plan, seed, scheduled=False, examines=finding)
+        ran = await self._send(target, plan, run)
+        return too_dear(plan) if ran is None else Done(trial=ran.trial, verdict=ran.verdict)
+
+    async def _send(
+        self, target: LiveTarget, plan: TrialPlan, run: Callable[[], Awaitable[Ran]]
+    ) -> Ran | None:
+        """Run a trial that the budget can pay, else return nothing."""
+        reservation = await self._reserve(target, plan)
+        if reservation is None:
+            return None
+        return await self._spend(target, plan, reservation, run)
 
     async def _confirm(self, target: LiveTarget, plan: TrialPlan, ran: Ran) -> tuple[Done, ...]:
         """Send the same prompts again, first as they were, then salted, while that is allowed.

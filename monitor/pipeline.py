@@ -98,15 +98,17 @@ class Pipeline:
         *,
         scheduled: bool = True,
         confirming: Confirming | None = None,
+        examines: str = "",
     ) -> Ran:
         """Observe, judge, decide, deliver; return what came of it.
 
-        A trial that is not ``scheduled``, or that is ``confirming``, counts in no SLI.
+        A trial that is not ``scheduled``, or that is ``confirming``, counts in no SLI. What it
+        shows is evidence of the finding that it ``examines``.
         """
         session = _Session(self, target, plan, confirming.of.seed if confirming else seed)
         if confirming is not None:
             session.replay(confirming)
-        trial = await self._observe(session, scheduled=scheduled)
+        trial = replace(await self._observe(session, scheduled=scheduled), examines=examines)
         known = len(self._registry)
         signals = await assess(trial, target, self._registry, self._golden, self._measuring)
         async with self._concluding:
@@ -157,7 +159,9 @@ class Pipeline:
             checks_version=CHECKS_VERSION,
             markers=known,
         )
-        finding = self._findings.record(verdict, confirms=trial.confirms)
+        finding = self._findings.record(
+            verdict, confirms=trial.confirms, examines=trial.examines
+        )
         return replace(verdict, finding=finding.id if finding else None)
 
     def mint(self, owner: Owner, kind: str) -> str:

@@ -152,7 +152,8 @@ class Trial:
     """One run of one probe on one target.
 
     A trial that confirms a finding (``confirms``) is not ``scheduled`` and counts in no SLI; it
-    ``replays`` the prompts of another trial, markers included.
+    ``replays`` the prompts of another trial, markers included. One that ``examines`` a finding was
+    asked for by a person, and is not scheduled either.
     """
 
     id: str
@@ -167,4 +168,5 @@ class Trial:
     scheduled: bool = True
     confirms: str = ""
     replays: str = ""
+    examines: str = ""
     broken: str = ""

@@ -127,7 +127,7 @@ def runner(engine: Any, *, frozen: dict[str, str] | None = None, trials: int = 9
     bench, told, purse = Bench(), Told(), Purse(trials)
     saved: list[Sequence[object]] = []
     findings: Any = SimpleNamespace(
-        record=lambda verdict, confirms: None, frozen_shapes=lambda target: frozen or {}
+        record=lambda verdict, confirms, examines: None, frozen_shapes=lambda target: frozen or {}
     )
     pipeline = Pipeline(
         clock=SystemClock(),
@@ -205,3 +205,23 @@ def test_timeouts_grow_with_the_length_that_is_sent() -> None:
     donor, _, victim = (asked.timeout_seconds for asked in engine.asked)
     assert 5 <= donor < 7
     assert victim > 100
+
+
+def test_what_a_person_asks_for_is_sent_although_it_is_held_back_and_counts_in_no_sli() -> None:
+    engine = ScriptedEngine(hello)
+    run, live, told, purse, _ = runner(engine, frozen={"canary": "F-9"})
+    step = asyncio.run(run.examine(live, PLAN, finding="F-9", seed=1))
+    assert isinstance(step, Done)
+    assert (step.trial.examines, step.trial.scheduled) == ("F-9", False)
+    assert (step.verdict.scheduled, step.confirmations) == (False, ())
+    assert told.verdicts == [step.verdict]
+    assert purse.settled == [5000]
+
+
+def test_what_a_person_asks_for_is_paid_like_everything_else() -> None:
+    engine = ScriptedEngine(hello)
+    run, live, _, _, _ = runner(engine, trials=0)
+    step = asyncio.run(run.examine(live, PLAN, finding="F-9", seed=1))
+    assert isinstance(step, NotProbed)
+    assert step.code is Code.BUDGET
+    assert engine.asked == []
