@@ -129,11 +129,7 @@ def open_installation(
         self_tester = SelfTester(clock, scorer)
         judge = judge_of(config, targets, budget, clock, counters)
         metrics.register(_health(config, store, budget, findings, self_tester))
-        others = [
-            *_log_sink(config, log_verdicts),
-            *_telemetry_sink(config, store, metrics, clock),
-            *sinks,
-        ]
+        others = [*_told_last(config, store, metrics, clock, log_verdicts), *sinks]
         pipeline = Pipeline(
             clock=clock,
             minter=Minter(store.key, registry),
@@ -200,19 +196,18 @@ def _body_sink(config: Config, store: Store, counters: PrometheusSink) -> list[S
     return [sink]
 
 
-def _telemetry_sink(
-    config: Config, store: Store, metrics: CollectorRegistry, clock: Clock
+def _told_last(
+    config: Config, store: Store, metrics: CollectorRegistry, clock: Clock, log_verdicts: bool
 ) -> list[Sink]:
-    telemetry = config.settings.telemetry
-    if telemetry is None:
-        return []
-    count = TelemetryCounter(metrics, config.environment).count
-    return [telemetry_sink(config, telemetry, store.hasher, clock, new_id("process"), count)]
-
-
-def _log_sink(config: Config, wanted: bool) -> list[Sink]:
-    as_json = config.log.format == "json"
-    return [LogSink(logging.getLogger("monitor.verdicts"), as_json=as_json)] if wanted else []
+    told: list[Sink] = []
+    if log_verdicts:
+        logger = logging.getLogger("monitor.verdicts")
+        told.append(LogSink(logger, as_json=config.log.format == "json"))
+    if (telemetry := config.settings.telemetry) is not None:
+        count = TelemetryCounter(metrics, config.environment).count
+        process = new_id("process")
+        told.append(telemetry_sink(config, telemetry, store.hasher, clock, process, count))
+    return told
 
 
 def _storage(
