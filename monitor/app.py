@@ -56,6 +56,7 @@ from monitor.store.store import located, standing_of
 from monitor.store.targets import TargetBook
 from monitor.streams import StreamSink
 from monitor.telemetry import telemetry_sink
+from monitor.watching import Watching, WatchingSink, watching_over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,7 @@ class Installation:
     scanner: Scanner
     baselines: Baselines
     judge: Judge | None
+    watching: Watching | None
     targets: Mapping[str, LiveTarget]
     metrics: CollectorRegistry
     counters: PrometheusSink
@@ -110,12 +112,14 @@ def open_installation(
     log_verdicts: bool = False,
     opened: Opened | None = None,
     sinks: Sequence[Sink] = (),
+    watched: bool = False,
 ) -> Installation:
     """Open the store and everything that works over it.
 
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
     needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
-    ``storage`` must name the same store. ``sinks`` are told of every verdict last.
+    ``storage`` must name the same store. ``sinks`` are told of every verdict last. With
+    ``watched`` the evidence of streams goes on, and alarms.
     Raises ``ConfigError`` for a missing credential, and what ``open_store`` raises.
     """
     golden = golden_prompts()
@@ -127,7 +131,9 @@ def open_installation(
         metrics, counters = _metrics(config, store)
         scorer = resources.enter_context(closing(scorer_of(config)))
         self_tester = SelfTester(clock, scorer)
-        judge = judge_of(config, targets, budget, clock, counters)
+        watching = watching_over(config, targets, store, clock, metrics) if watched else None
+        on_score = watching.take_item if watching else None
+        judge = judge_of(config, targets, budget, clock, counters, on_score)
         metrics.register(_health(config, store, budget, findings, self_tester))
         others = [*_told_last(config, store, metrics, clock, log_verdicts), *sinks]
         pipeline = Pipeline(
@@ -137,7 +143,7 @@ def open_installation(
             markers=store.markers,
             golden=golden,
             findings=findings,
-            sinks=_told(config, store, counters, others, resources),
+            sinks=_told(config, store, counters, others, resources, watching, findings),
             measuring=Measuring(scorer, judge),
         )
         return Installation(
@@ -158,6 +164,7 @@ def open_installation(
             scanner=scanner_over(store, registry, findings, clock, scorer),
             baselines=held(targets, Baselines(config, golden, choices_of, store, counters)),
             judge=judge,
+            watching=watching,
             targets=targets,
             metrics=metrics,
             counters=counters,
@@ -171,11 +178,15 @@ def _told(
     counters: PrometheusSink,
     others: Sequence[Sink],
     resources: ExitStack,
+    watching: Watching | None,
+    findings: Findings,
 ) -> list[Sink]:
     kept = ClickHouseSink(store.writer, store.hasher)
     bodies = _body_sink(config, store, counters)
     own: list[Sink] = [kept, counters, StreamSink(counters), *bodies]
     told = [*own, HoldingSink(store.holds), *others]
+    if watching is not None:
+        told.append(WatchingSink(watching, findings, tuple(told)))
     for sink in told:
         resources.callback(sink.close)
     return told

@@ -223,7 +223,7 @@ def decide_stream(
         target=key.target,
         model=found.model,
         probe=key.probe,
-        shape="",
+        shape=key.lane.value,
         stratum=key.stratum,
         decided_at=now,
         outcome=Outcome.BAD,
@@ -258,6 +258,10 @@ class Ages:
         age = self._sent.get(trial.target, 0)
         self._sent[trial.target] = age + len(trial.exchanges)
         return age
+
+    def resume(self, target: str, age: int) -> None:
+        """Go on from what was last seen of a target."""
+        self._sent[target] = age
 
     def started(self, target: str) -> None:
         """Note that a target started anew, or changed: it is as good as new."""

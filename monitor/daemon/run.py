@@ -32,7 +32,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
     """Run until SIGTERM or SIGINT. Trials under way may finish; then everything is written."""
     token = api_token(config)
     watch = Watch(clock)
-    installation = open_installation(config, clock, log_verdicts=True, sinks=[watch])
+    installation = open_installation(config, clock, log_verdicts=True, sinks=[watch], watched=True)
     try:
         async with _readers_served(installation), _paging(installation):
             await _serve(installation, watch, token)

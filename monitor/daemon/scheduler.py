@@ -27,8 +27,8 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from monitor.app import Installation, show_streams
 from monitor.configured import choices_of
+from monitor.conventions import ChangeKind, SkipReason
 from monitor.conventions import NotProbed as NotProbedCode
-from monitor.conventions import SkipReason
 from monitor.daemon.changes import Change, Changes
 from monitor.daemon.dayplan import DayPlan, day_plan, jitter_seconds
 from monitor.daemon.gaps import Gaps
@@ -48,6 +48,8 @@ from monitor.probes.base import BudgetKind, TrialPlan
 
 log = logging.getLogger(__name__)
 
+# Changes with which a process starts anew; a latency may move by itself.
+STARTS = frozenset(ChangeKind) - {ChangeKind.LATENCY}
 # After a change the probes at the limits run at once, but not all in the same moment.
 _SOON_SECONDS = 5.0
 # How long a check may be blind before anybody knows.
@@ -159,6 +161,8 @@ class ProbeSchedule:
         plan = day_plan(config, target, live.view, choices, changed=raised)
         strata = {(each.probe, each.stratum) for each in plan.strata}
         show_streams(self._installation, live, strata)
+        if (watching := self._installation.watching) is not None:
+            watching.plan(name, {(each.probe, each.stratum): each.trials for each in plan.strata})
         for choice in choices:
             turn = Turn(target=target, choice=choice, every_seconds=DAY_SECONDS)
             self._lay(self._turns.setdefault(turn.id, turn), plan)
@@ -188,6 +192,8 @@ class ProbeSchedule:
 
     def _changed(self, change: Change) -> None:
         """Plan anew with raised rates, and run the probes at the limits at once."""
+        if (watching := self._installation.watching) is not None and change.kind in STARTS:
+            watching.started(change.target)
         self._replan(self._readiness.known(change.target))
         if change.probed:
             return

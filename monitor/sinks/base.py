@@ -8,7 +8,11 @@ from monitor.model import Trial, Verdict
 
 
 class Sink(Protocol):
-    """Whoever is told. No sink may let an answer, a prompt or a credential out of its hands."""
+    """Whoever is told. No sink may let an answer, a prompt or a credential out of its hands.
+
+    A verdict of a stream (``source``) belongs to no trial: the one that comes with it has neither
+    id nor exchanges.
+    """
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
         """Take a verdict; once this returns it is acknowledged."""

@@ -16,7 +16,8 @@ class ClickHouseSink:
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
         """Keep the rows: they are on disk. Raises ``StoreError`` if the store takes none."""
-        rows = trial_rows(trial, self._hasher, held=verdict.finding is not None)
+        held = verdict.finding is not None
+        rows = trial_rows(trial, self._hasher, held=held) if verdict.trial else []
         rows += signal_rows(verdict, trial, self._hasher)
         self._writer.put(rows + verdict_rows(verdict))
 

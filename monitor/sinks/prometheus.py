@@ -115,7 +115,8 @@ class PrometheusSink:
             self._count_scheduled(verdict)
         for exchange in trial.exchanges:
             self._observe(trial, exchange)
-        self._stamp(verdict)
+        if verdict.trial:
+            self._stamp(verdict)
 
     def _count_scheduled(self, verdict: Verdict) -> None:
         stream = (verdict.model, verdict.probe, verdict.shape, verdict.stratum)

@@ -20,6 +20,7 @@ from monitor.store.rows import (
     BodyRow,
     BudgetRow,
     CalibrationRow,
+    DetectorStateRow,
     ExchangeRow,
     ExchangeVerdictRow,
     FindingChangeRow,
@@ -247,6 +248,11 @@ class Reader:
         """Return what the schedule noted since then, oldest first."""
         where = "at >= {since:DateTime64(3, 'UTC')} ORDER BY at, id"
         return tuple(self._rows(ScheduleEventRow, where, {"since": since.astimezone(UTC)}))
+
+    def detector_states(self, targets: Sequence[str]) -> tuple[DetectorStateRow, ...]:
+        """Return every stream of these targets as it was last kept."""
+        where = "target IN {targets:Array(String)} ORDER BY target, probe, stratum, detector"
+        return tuple(self._rows(DetectorStateRow, where, {"targets": list(targets)}))
 
     def last_ladders(self) -> tuple[LadderRow, ...]:
         """Return the newest ladder of each target that could tell (exit 0 or 1)."""

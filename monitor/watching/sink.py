@@ -1,0 +1,53 @@
+"""The sink that watches streams: trials are scored, and verdicts of streams are filed and told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monitor.findings import Findings
+from monitor.model import Trial, Verdict
+from monitor.sinks import Sink
+from monitor.watching.flow import Watching
+
+
+class WatchingSink:
+    """Hands verdicts to what watches; the verdict of a stream that moved goes the way of others.
+
+    It joins a finding, or opens one, and ``others`` are told: give those that are told of trials.
+    """
+
+    def __init__(self, watching: Watching, findings: Findings, others: Sequence[Sink]) -> None:
+        self._watching = watching
+        self._findings = findings
+        self._others = tuple(others)
+
+    def deliver(self, trial: Trial, verdict: Verdict) -> None:
+        """Have a verdict scored, and tell of each stream that moved by it."""
+        self._watching.take(trial, verdict, self._tell)
+
+    def close(self) -> None:
+        """Have kept what is left to be kept."""
+        self._watching.close()
+
+    def _tell(self, verdict: Verdict) -> None:
+        finding = self._findings.record(verdict)
+        filed = replace(verdict, finding=finding.id if finding else None)
+        for sink in self._others:
+            sink.deliver(_no_trial(filed), filed)
+
+
+def _no_trial(verdict: Verdict) -> Trial:
+    """Return what stands for the trial of a verdict that belongs to none."""
+    return Trial(
+        id="",
+        target=verdict.target,
+        model=verdict.model,
+        probe=verdict.probe,
+        shape=verdict.shape,
+        stratum=verdict.stratum,
+        started_at=verdict.decided_at,
+        exchanges=(),
+        purpose="",
+        scheduled=False,
+    )
