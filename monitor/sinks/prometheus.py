@@ -14,7 +14,6 @@ from monitor.conventions import (
     BodyState,
     ChangeKind,
     Direction,
-    Metric,
     NotProbed,
     SkipReason,
     SqlResult,
