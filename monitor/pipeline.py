@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from monitor.canaries import MarkerRegistry, Minter
 from monitor.canaries.mint import NONCE, PLANTED
 from monitor.checks import CHECKS_VERSION
 from monitor.clock import Clock, new_id
-from monitor.errors import ProbeError
+from monitor.errors import ProbeError, StoreError
 from monitor.findings import Findings
 from monitor.history import stratum_key
 from monitor.live import LiveTarget
@@ -89,6 +90,7 @@ class Pipeline:
         self._sinks = sinks
         self._measuring = measuring or Measuring(NoScorer())
         self._concluding = asyncio.Lock()
+        self._registering = threading.Lock()
 
     async def run(
         self,
@@ -165,10 +167,22 @@ class Pipeline:
         return replace(verdict, finding=finding.id if finding else None)
 
     def mint(self, owner: Owner, kind: str) -> str:
-        """Return a fresh marker of ``owner``, kept in the store before it can be sent."""
-        marker = self._minter.mint(owner, self._clock.now(), kind=kind)
-        self._markers.save(self._registry.take_unsaved())
-        return marker.text
+        """Return a fresh marker of ``owner``, which is ``register``ed before it is sent."""
+        return self._minter.mint(owner, self._clock.now(), kind=kind).text
+
+    def register(self) -> None:
+        """Return once everything minted so far is kept. Waits for the disk.
+
+        Raises ``StoreError`` if it cannot be kept: it must not be sent then.
+        """
+        # Whoever comes while another saves waits: its markers may be among those.
+        with self._registering:
+            markers = self._registry.take_unsaved()
+            try:
+                self._markers.save(markers)
+            except StoreError:
+                self._registry.put_back(markers)
+                raise
 
     @property
     def epoch(self) -> str:
@@ -196,6 +210,8 @@ class _Session:
         self.pipeline = pipeline
         self._opened = 0
         self._done: dict[int, Exchange] = {}
+        self._fresh, self._registered = 0, 0
+        self._registering = asyncio.Lock()
 
     def open(self, part: Part, tenant: TenantView) -> _Draft:
         draft = _Draft(self, self._opened, part, tenant)
@@ -213,8 +229,19 @@ class _Session:
         """Return a fresh marker, or the one the replayed trial had at this place."""
         here, there = self.minted[exchange], self._replayed.get(exchange, ())
         again = there[len(here)] if len(here) < len(there) else None
-        here.append(again or self.pipeline.mint(owner, kind))
-        return here[-1]
+        if again is None:
+            again = self.pipeline.mint(owner, kind)
+            self._fresh += 1
+        here.append(again)
+        return again
+
+    async def register(self) -> None:
+        """Return once all that this trial minted is kept: nothing of it is sent before."""
+        async with self._registering:
+            fresh = self._fresh
+            if self._registered < fresh:
+                await asyncio.to_thread(self.pipeline.register)
+                self._registered = fresh
 
     def dressed(self, request: Request) -> Request:
         """Return the request tagged or not, and with the salt, if any, before its first message.
@@ -229,6 +256,7 @@ class _Session:
         return replace(request, messages=(first, *rest))
 
     async def count_tokens(self, text: str, tenant: TenantView) -> int | None:
+        await self.register()
         credential = self.live.credentials.get(tenant.name)
         return await self.live.engine.count_tokens(text, credential=credential)
 
@@ -276,6 +304,7 @@ class _Draft:
     async def ask(self, request: Request, expectation: Expectation) -> Exchange:
         live = self._session.live
         request = self._session.dressed(request)
+        await self._session.register()
         tokens = len(request.text().encode()) / _BYTES_PER_TOKEN
         reply = await live.engine.ask(
             request,

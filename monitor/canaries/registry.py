@@ -5,7 +5,8 @@ Both are found by their parts in time independent of their number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations, pairwise
@@ -52,7 +53,7 @@ class MarkerRegistry:
         self._pairs: dict[tuple[int, int, int, int], tuple[str, ...]] = {}
         self._parts: dict[int, tuple[str, ...]] = {}
         self._by_trial: dict[tuple[str, str], list[str]] = {}
-        self._unsaved: list[Marker] = []
+        self._unsaved: deque[Marker] = deque()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -110,9 +111,15 @@ class MarkerRegistry:
         return len(gone)
 
     def take_unsaved(self) -> tuple[Marker, ...]:
-        """Return the markers minted since the last call, once."""
-        taken, self._unsaved = tuple(self._unsaved), []
-        return taken
+        """Return the markers minted since the last call, once.
+
+        Another thread may mint meanwhile: what it adds is left for the next call.
+        """
+        return tuple(self._unsaved.popleft() for _ in range(len(self._unsaved)))
+
+    def put_back(self, markers: Sequence[Marker]) -> None:
+        """Give markers back that were taken and could not be saved: the next call returns them."""
+        self._unsaved.extendleft(reversed(markers))
 
     def entry(self, marker_id: str) -> Entry:
         """Return the entry of a registered marker. Raises ``KeyError`` for another id."""

@@ -130,7 +130,7 @@ def open_store(
             hasher=EvidenceHasher(key),
             writer=writer,
             reader=reader,
-            markers=MarkerStore(key, writer, reader, location),
+            markers=MarkerStore(key, writer, reader, location, audit),
             audit=audit,
             holds=holds,
             lock=lock,

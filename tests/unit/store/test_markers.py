@@ -113,7 +113,8 @@ def test_an_expired_planted_value_is_found_by_its_hashes_alone(store: Store) -> 
 
 def test_another_installation_key_cannot_open_them(store: Store) -> None:
     minted(store, "key", 4)
-    stranger = MarkerStore(InstallationKey(bytes(32)), store.writer, store.reader, store.location)
+    key = InstallationKey(bytes(32))
+    stranger = MarkerStore(key, store.writer, store.reader, store.location, store.audit)
     with pytest.raises(StoreError, match="sealed under another installation key"):
         stranger.load()
 
