@@ -34,6 +34,7 @@ VERBS: VerbTable = {
     "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
     "findings": ("monitor.cli.findings_verb", "List, show, confirm, dismiss and resolve findings."),
     "pages": ("monitor.cli.pages_verb", "Whether pages arrive, before one has to."),
+    "evidence": ("monitor.cli.evidence_verb", "What answers add up to: streams and their alarms."),
     "scan": ("monitor.cli.scan_verb", "Judge answers that somebody reports."),
     "rescore": (
         "monitor.cli.rescore_verb",

@@ -27,6 +27,7 @@ from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageErro
 from monitor.reports.audit import AuditReport
 from monitor.reports.calibration import CalibrationReport
 from monitor.reports.check import CheckReport
+from monitor.reports.evidence import EvidenceReport
 from monitor.reports.forget import ForgetReport
 from monitor.reports.ladder import LadderReport
 from monitor.reports.scan import ScanReport
@@ -141,6 +142,15 @@ def calibration_of_daemon(config: Config, owner: StoreOwner, target: str) -> Cal
     if "error" in said:
         raise UsageError(said["error"])
     return CalibrationReport.model_validate(said["report"])
+
+
+def evidence_of_daemon(config: Config, owner: StoreOwner, target: str) -> EvidenceReport:
+    """Return how a target's streams stand in the daemon. Raises ``StoreBusyError`` if silent."""
+    with _answering(config, owner) as client:
+        said = client.get(f"/api/evidence/{quote(target, safe='')}").json()
+    if "error" in said:
+        raise UsageError(said["error"])
+    return EvidenceReport.model_validate(said["report"])
 
 
 def back_up_through_daemon(

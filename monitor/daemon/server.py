@@ -25,6 +25,7 @@ from monitor.daemon.bodies import (
     ScanRequest,
 )
 from monitor.daemon.desk import Decision
+from monitor.daemon.evidence import EvidencePages
 from monitor.daemon.pages import Pages, Put, error_line, outcome, refused
 from monitor.daemon.probing import ProbeNow, probe_now
 from monitor.daemon.scandesk import StoreScanDesk
@@ -62,6 +63,7 @@ def make_server(
             Route("/api/scan", pages.scan, methods=["POST"]),
             Route("/api/calibrate", pages.calibrate, methods=["POST"]),
             Route("/api/calibrations/{target}", pages.calibration),
+            Route("/api/evidence/{target}", EvidencePages(installation, token, stopping).show),
             Route("/api/trials/{trial}", kept.explain),
             Route("/api/findings", kept.findings),
             Route("/api/findings/{finding}", kept.finding),

@@ -17,7 +17,7 @@ from monitor.watching.standing import Standing
 from monitor.watching.tolerances import HeldBy
 
 VERSION = 1
-_NAMES = ("version", "checks", "held_by", "failed_at", "onset_at", "sent", "watch")
+_NAMES = ("version", "checks", "held_by", "failed", "failed_at", "onset_at", "sent", "watch")
 # 31 December 9999, in milliseconds.
 _LAST = 253_402_214_400_000
 _NO_THRESHOLD = 0.0
@@ -31,6 +31,7 @@ def row_of(standing: Standing, checks_version: str, now: datetime) -> DetectorSt
         "version": VERSION,
         "checks": checks_version,
         "held_by": standing.held_by.value,
+        "failed": standing.failed,
         "failed_at": [_milliseconds(at) for at in standing.failed_at],
         "onset_at": _milliseconds(standing.onset_at) if standing.onset_at else None,
         "sent": standing.sent,
@@ -101,6 +102,7 @@ def standing_of(row: DetectorStateRow, checks_version: str) -> Standing:
     failed_at = tuple(_instant(at) for at in plain.items(kept["failed_at"], most=REMEMBERED))
     if watch.by_age != (key.lane is Lane.TREND) or len(failed_at) != len(watch.failures):
         raise ValueError("not the state of this stream")
+    failed = plain.count(kept["failed"], low=len(watch.failures), high=watch.scored)
     if (watch.alarm is None) != (row.alarmed_at is None):
         raise ValueError("not the state of a stream: when it alarmed contradicts that it did")
     if kept["checks"] != checks_version:
@@ -111,6 +113,7 @@ def standing_of(row: DetectorStateRow, checks_version: str) -> Standing:
         held_by=HeldBy(kept["held_by"]),
         version=row.version,
         changed_at=row.changed_at,
+        failed=failed,
         failed_at=failed_at,
         alarmed_at=row.alarmed_at,
         onset_at=None if kept["onset_at"] is None else _instant(kept["onset_at"]),

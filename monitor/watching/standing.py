@@ -16,11 +16,11 @@ class Standing:
     """A stream after its last score.
 
     ``version`` counts its changes, the last of them at ``changed_at`` (``None`` before the first).
-    ``failed_at`` are the instants of ``watch.failures``. An alarm was raised at ``alarmed_at``, and
-    what it is about began at about ``onset_at``. ``sent`` is how many exchanges the target had been
-    sent since its start, as far as seen. ``held_by`` says who set ``watch.y0``, ``not_watched`` why
-    it cannot raise an alarm, if it cannot. It is ``asked`` if it was planned, or took a score,
-    since the start.
+    In all ``failed`` scores something failed; ``failed_at`` are the instants of ``watch.failures``,
+    the last of these. An alarm was raised at ``alarmed_at``, and what it is about began at about
+    ``onset_at``. ``sent`` is how many exchanges the target had been sent since its start, as far as
+    seen. ``held_by`` says who set ``watch.y0``, ``not_watched`` why it cannot raise an alarm, if it
+    cannot. It is ``asked`` if it was planned, or took a score, since the start.
     """
 
     key: StreamKey
@@ -28,6 +28,7 @@ class Standing:
     held_by: HeldBy
     version: int = 0
     changed_at: datetime | None = None
+    failed: int = 0
     failed_at: tuple[datetime, ...] = ()
     alarmed_at: datetime | None = None
     onset_at: datetime | None = None
@@ -37,9 +38,9 @@ class Standing:
 
     def after(self, watch: Watch, now: datetime, *, sent: int) -> Standing:
         """Return the standing with the next watch, as of ``now``."""
-        failed_at = self.failed_at
+        failed, failed_at = self.failed, self.failed_at
         if watch.failures and watch.failures[-1] > self.watch.scored:
-            failed_at = (*failed_at, now)[-REMEMBERED:]
+            failed, failed_at = failed + 1, (*failed_at, now)[-REMEMBERED:]
         alarmed_at, onset_at = self.alarmed_at, self.onset_at
         if watch.alarm is None:
             alarmed_at = onset_at = None
@@ -51,6 +52,7 @@ class Standing:
             held_by=self.held_by,
             version=self.version + 1,
             changed_at=now,
+            failed=failed,
             failed_at=failed_at,
             alarmed_at=alarmed_at,
             onset_at=onset_at,

@@ -108,11 +108,11 @@ def config_of(folder: Path, target: dict[str, Any] | None = None, **settings: An
 
 @contextlib.contextmanager
 def installed(
-    config: Config, clock: ManualClock
+    config: Config, clock: ManualClock, *, watched: bool = False
 ) -> Iterator[tuple[Installation, Watch, dict[str, FakeEngine]]]:
     """Open an installation whose engines are fakes, by target."""
     watch = Watch(clock)
-    installation = open_installation(config, clock, sinks=[watch])
+    installation = open_installation(config, clock, sinks=[watch], watched=watched)
     engines = {name: FakeEngine(clock) for name in installation.targets}
     targets = {
         name: replace(live, engine=engines[name]) for name, live in installation.targets.items()

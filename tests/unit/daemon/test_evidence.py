@@ -1,0 +1,107 @@
+"""Streams in the daemon: planned before they are asked more often; shown to who has the token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from monitor.cli.main import main
+from monitor.conventions import ChangeKind
+from monitor.daemon.evidence import live_evidence
+from monitor.daemon.server import make_server
+from monitor.reports.evidence import EvidenceReport
+from tests.unit.daemon.installed import (
+    ManualClock,
+    config_of,
+    installed,
+    schedule_of,
+)
+from tests.unit.watching.building import judged
+
+TOKEN = "token-of-this-test"  # noqa: S105
+
+
+def test_what_the_daemon_watches_is_what_is_shown_without_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, clock = config_of(tmp_path), ManualClock()
+
+    async def test() -> EvidenceReport:
+        with installed(config, clock, watched=True) as (installation, watch, _):
+            schedule = schedule_of(installation, watch)
+            await schedule.start(paused=True)
+            watching = installation.watching
+            (planned, *_) = (
+                each.key
+                for each in watching.standings({"glm"})
+                if (each.key.probe, each.key.lane.value) == ("canary", "tolerated")
+            )
+            for number in range(12):
+                sent = judged("t", number=number, stratum=planned.stratum)
+                watching.take(*sent, lambda _: None)
+            app = make_server(installation, schedule, TOKEN, asyncio.Event())
+            transport = httpx.ASGITransport(app=app)
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://127.0.0.1:1"
+            ) as client:
+                denied = await client.get("/api/evidence/glm")
+                assert denied.status_code == 401
+                headers = {"Authorization": f"Bearer {TOKEN}"}
+                unknown = await client.get("/api/evidence/glm-6", headers=headers)
+                assert unknown.status_code == 404
+                assert "no target 'glm-6'" in unknown.json()["error"]
+                told = await client.get("/api/evidence/glm", headers=headers)
+            schedule.stop()
+            report = EvidenceReport.model_validate(told.json()["report"])
+            assert report == live_evidence(installation, "glm")
+            return report
+
+    live = asyncio.run(test())
+    assert (live.live, live.exit_code, live.streams[0].alarm.tier) == (True, 1, "page")
+    assert main(["evidence", "show", "glm", "--config", str(config.file), "--json", "-"]) == 1
+    kept = EvidenceReport.model_validate(json.loads(capsys.readouterr().out))
+    assert kept.live is False
+    scored = {(s.probe, s.stratum, s.lane): s for s in live.streams if s.scored}
+    for stream in kept.streams:
+        same = scored.pop((stream.probe, stream.stratum, stream.lane))
+        assert stream == same
+    assert scored == {}
+    assert main(["evidence", "show", "glm-6", "--config", str(config.file)]) == 2
+    assert "no target 'glm-6'" in capsys.readouterr().err
+
+
+def test_thresholds_follow_before_a_changed_target_is_asked_more_often(tmp_path: Path) -> None:
+    budgets = {"daily_budget": {"tokens": 200_000}, "boundary_budget": {"tokens": 2_000_000}}
+
+    async def test() -> None:
+        config, clock = config_of(tmp_path, defaults=budgets), ManualClock()
+        with installed(config, clock, watched=True) as (installation, watch, _):
+            schedule = schedule_of(installation, watch)
+            await schedule.start(paused=True)
+            before = limits(installation)
+            jobs_when_told: list[Any] = []
+            lay = schedule._lay
+
+            def noted(*arguments: Any) -> None:
+                jobs_when_told.append(limits(installation))
+                lay(*arguments)
+
+            schedule._lay = noted
+            schedule.changes.note("glm", ChangeKind.DEPLOY, clock.now())
+            schedule.stop()
+            after = limits(installation)
+            more = [key for key in before if (after[key] or 0) > before[key] * 1.01]
+            assert more
+            assert all(told == after for told in jobs_when_told)
+            assert jobs_when_told
+
+    def limits(installation: Any) -> dict[Any, Any]:
+        standings = installation.watching.standings({"glm"})
+        return {s.key: s.watch.thresholds.ticket for s in standings}
+
+    asyncio.run(test())
