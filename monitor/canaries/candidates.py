@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from monitor.canaries.folding import Folded, fold
 from monitor.canaries.proquint import CONSONANTS, MAX_SEPARATOR_CHARACTERS, VOWELS
-from monitor.canaries.values import CLUSTERS, DOMAINS, PART_DIGITS, SHAPES, Form
+from monitor.canaries.values import CLUSTERS, DOMAINS, PART_DIGITS, SHAPES, Form, key_of
 from monitor.model import ValueKind
 
 # With more places of one shape in an answer no value has enough bits left to prove anything.
 MOST_PLACES = 1 << 14
+MOST_VALUE_CHARACTERS = 64
 _C, _V = f"[{CONSONANTS}]", f"[{VOWELS}]"
 _WORD = f"{_C}{_V}{_C}{{2}}{_V}{_C}"
 _NAME_WORD = re.compile(rf"(?<![a-z0-9]){_WORD}(?![a-z0-9])")
@@ -53,6 +54,14 @@ def candidates(text: str) -> Iterator[Candidate]:
     yield from _names(folded)
     yield from _emails(folded)
     yield from _numbers(folded)
+
+
+def is_written_like(kind: ValueKind, text: str) -> bool:
+    """Tell whether a text is one whole value of this kind, and nothing else."""
+    key = key_of(kind, text)
+    return len(text) <= MOST_VALUE_CHARACTERS and any(
+        (each.kind, each.form, each.key) == (kind, Form.WHOLE, key) for each in candidates(text)
+    )
 
 
 def _names(folded: Folded) -> Iterator[Candidate]:

@@ -5,18 +5,17 @@ It sees what has been written; call ``Writer.flush`` first to see all that was a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
-from monitor.model import Verdict
-from monitor.store.client import Client
+from monitor.model import Verdict, VerdictClass
+from monitor.store.audit_reader import AuditReader
 from monitor.store.decode import verdict_of
 from monitor.store.rows import (
     TABLES,
     AnyRow,
-    AuditRow,
     BodyRow,
     BudgetRow,
     CalibrationRow,
@@ -32,7 +31,6 @@ from monitor.store.rows import (
     TargetRow,
     TrialRow,
     VerdictRow,
-    columns,
 )
 
 R = TypeVar("R", bound=AnyRow)
@@ -79,11 +77,8 @@ class Spent:
     usd: float
 
 
-class Reader:
+class Reader(AuditReader):
     """Typed questions to the store. Values are always bound by the server."""
-
-    def __init__(self, client: Client) -> None:
-        self._client = client
 
     def trial(self, trial_id: str) -> StoredTrial | None:
         """Return what is known of a trial, or ``None`` if it was never stored."""
@@ -109,6 +104,31 @@ class Reader:
         """Return the newest verdicts of a target, newest first."""
         where = "target = {target:String} ORDER BY decided_at DESC, id LIMIT {limit:UInt32}"
         return self._whole(self._rows(VerdictRow, where, {"target": target, "limit": limit}))
+
+    def last_scheduled(self, since: datetime) -> tuple[VerdictRow, ...]:
+        """Return the newest scheduled verdict of each probe of each target, if it is since then."""
+        where = (
+            "decided_at >= {since:DateTime64(3, 'UTC')} AND source = 'probe' AND scheduled "
+            "ORDER BY decided_at DESC, id LIMIT 1 BY target, probe"
+        )
+        return tuple(self._rows(VerdictRow, where, {"since": since.astimezone(UTC)}))
+
+    def verdicts_of(
+        self, finding: str, classes: Sequence[VerdictClass], most: int
+    ) -> tuple[Verdict, ...]:
+        """Return the first verdicts of a finding that are of these classes."""
+        where = (
+            "finding = {finding:String} AND has({classes:Array(String)}, class) "
+            "ORDER BY decided_at, id LIMIT {most:UInt32}"
+        )
+        labels = [each.label for each in classes]
+        bound = {"finding": finding, "classes": labels, "most": most}
+        return self._whole(self._rows(VerdictRow, where, bound))
+
+    def exchanges_of(self, trials: Sequence[str]) -> tuple[ExchangeRow, ...]:
+        """Return the exchanges of these trials."""
+        where = "trial IN {trials:Array(String)} ORDER BY trial, exchange"
+        return tuple(self._rows(ExchangeRow, where, {"trials": list(trials)}))
 
     def open_findings(self, target: str | None = None) -> tuple[FindingRow, ...]:
         """Return the findings that are neither resolved nor dismissed, oldest first."""
@@ -274,58 +294,12 @@ class Reader:
         sql = f"SELECT DISTINCT target FROM {TABLES[CalibrationRow]}"  # noqa: S608
         return frozenset(str(row[0]) for row in self._client.query(sql))
 
-    def audit_head(self) -> tuple[int, str] | None:
-        """Return number and hash of the last link of the audit chain."""
-        rows = self._rows(AuditRow, "1 ORDER BY seq DESC, hash LIMIT 1", {}, final=False)
-        return (rows[0].seq, rows[0].hash) if rows else None
-
-    def audit_number_from(self, number: int) -> int | None:
-        """Return the lowest number of a link from ``number`` on."""
-        sql = (
-            f"SELECT seq FROM {TABLES[AuditRow]} WHERE seq >= {{number:UInt64}} "  # noqa: S608
-            "ORDER BY seq LIMIT 1"
-        )
-        found = self._client.query(sql, {"number": number})
-        return int(found[0][0]) if found else None
-
-    def audit_links(self, number: int, below: int, most: int) -> tuple[AuditRow, ...]:
-        """Return the links of these numbers as they stand, doubles too, in order."""
-        where = "seq >= {number:UInt64} AND seq < {below:UInt64} ORDER BY seq, hash"
-        parameters = {"number": number, "below": below, "most": most}
-        limited = f"{where} LIMIT {{most:UInt64}}"
-        return tuple(self._rows(AuditRow, limited, parameters, final=False))
-
-    def audit_links_at(self, numbers: Sequence[int]) -> tuple[AuditRow, ...]:
-        """Return the links of these numbers, in order."""
-        if not numbers:
-            return ()
-        where = "seq IN {numbers:Array(UInt64)} ORDER BY seq, hash"
-        return tuple(self._rows(AuditRow, where, {"numbers": list(numbers)}))
-
-    def audit_links_of(self, actions: Sequence[str]) -> tuple[AuditRow, ...]:
-        """Return every link of these actions, in order."""
-        where = "action IN {actions:Array(String)} ORDER BY seq, hash"
-        return tuple(self._rows(AuditRow, where, {"actions": list(actions)}))
-
-    def last_audit_links(self, most: int, leaving_out: Sequence[str] = ()) -> tuple[AuditRow, ...]:
-        """Return the newest links but those of some actions, oldest of them first."""
-        where = (
-            "NOT has({leaving_out:Array(String)}, action) "
-            "ORDER BY seq DESC, hash LIMIT {most:UInt64}"
-        )
-        bound = {"most": most, "leaving_out": list(leaving_out)}
-        return tuple(reversed(self._rows(AuditRow, where, bound)))
-
     def counts(self) -> dict[str, int]:
         """Return how many rows each table holds."""
         return {
             table: int(self._client.query(f"SELECT count() FROM {table} FINAL")[0][0])  # noqa: S608
             for table in TABLES.values()
         }
-
-    def close(self) -> None:
-        """Close the client."""
-        self._client.close()
 
     def _whole(self, verdicts: list[VerdictRow]) -> tuple[Verdict, ...]:
         signals = self._signals(verdicts)
@@ -359,26 +333,7 @@ class Reader:
         }
         return self._rows(kind, where, parameters)
 
-    def _rows(
-        self, kind: type[R], where: str, parameters: Mapping[str, Any], *, final: bool = True
-    ) -> list[R]:
-        """Return rows; ``where`` is our own text, everything else is a parameter.
-
-        Rows that were replaced are left out if ``final``.
-        """
-        table = cast("type[AnyRow]", kind)
-        names, which = ", ".join(columns(table)), "FINAL" if final else ""
-        sql = f"SELECT {names} FROM {TABLES[table]} {which} WHERE {where}"  # noqa: S608
-        return [
-            kind(**dict(zip(kind.__dataclass_fields__, map(_plain, row), strict=True)))
-            for row in self._client.query(sql, parameters)
-        ]
-
 
 def milliseconds(instant: datetime) -> int:
     """Return an instant as the store keeps it: whole milliseconds since 1970."""
     return (instant - _EPOCH) // timedelta(milliseconds=1)
-
-
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

@@ -125,7 +125,7 @@ class _Direct:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def put(self, rows: Sequence[AnyRow], /) -> None:
+    def put(self, rows: Sequence[AnyRow], /, *, wait: bool = True) -> None:
         """Keep rows."""
         for row in rows:
             self._client.insert(TABLES[type(row)], [values(row)], columns(type(row)))
