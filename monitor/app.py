@@ -111,6 +111,7 @@ def open_installation(
     *,
     log_verdicts: bool = False,
     opened: Opened | None = None,
+    first: Sequence[Sink] = (),
     sinks: Sequence[Sink] = (),
     watched: bool = False,
 ) -> Installation:
@@ -118,8 +119,8 @@ def open_installation(
 
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
     needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
-    ``storage`` must name the same store. ``sinks`` are told of every verdict last. With
-    ``watched`` the evidence of streams goes on, and alarms.
+    ``storage`` must name the same store. ``first`` are told of every verdict first,
+    ``sinks`` last. With ``watched`` the evidence of streams goes on, and alarms.
     Raises ``ConfigError`` for a missing credential, and what ``open_store`` raises.
     """
     golden = golden_prompts()
@@ -143,7 +144,7 @@ def open_installation(
             markers=store.markers,
             golden=golden,
             findings=findings,
-            sinks=_told(config, store, counters, others, resources, watching, findings),
+            sinks=_told(config, store, counters, first, others, resources, watching, findings),
             measuring=Measuring(scorer, judge),
         )
         return Installation(
@@ -176,6 +177,7 @@ def _told(
     config: Config,
     store: Store,
     counters: PrometheusSink,
+    first: Sequence[Sink],
     others: Sequence[Sink],
     resources: ExitStack,
     watching: Watching | None,
@@ -184,7 +186,7 @@ def _told(
     kept = ClickHouseSink(store.writer, store.hasher)
     bodies = _body_sink(config, store, counters)
     own: list[Sink] = [kept, counters, StreamSink(counters), *bodies]
-    told = [*own, HoldingSink(store.holds), *others]
+    told = [*first, *own, HoldingSink(store.holds), *others]
     if watching is not None:
         told.append(WatchingSink(watching, findings, tuple(told)))
     for sink in told:

@@ -17,7 +17,7 @@ from monitor.config import Config, own_secret, resolve_secret
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.daemon.watch import Watch
-from monitor.paging import open_pager
+from monitor.paging import RecentAnswers, open_pager
 from monitor.serving import QuietServer, listening, url_of
 from monitor.sqlhttp import sql_server
 
@@ -31,10 +31,12 @@ _POLL_SECONDS = 0.05
 async def run_daemon(config: Config, clock: Clock) -> None:
     """Run until SIGTERM or SIGINT. Trials under way may finish; then everything is written."""
     token = api_token(config)
-    watch = Watch(clock)
-    installation = open_installation(config, clock, log_verdicts=True, sinks=[watch], watched=True)
+    watch, recent = Watch(clock), RecentAnswers()
+    installation = open_installation(
+        config, clock, log_verdicts=True, first=[recent], sinks=[watch], watched=True
+    )
     try:
-        async with _readers_served(installation), _paging(installation):
+        async with _readers_served(installation), _paging(installation, recent):
             await _serve(installation, watch, token)
     finally:
         await installation.aclose()
@@ -59,10 +61,10 @@ async def _readers_served(installation: Installation) -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def _paging(installation: Installation) -> AsyncIterator[None]:
+async def _paging(installation: Installation, recent: RecentAnswers) -> AsyncIterator[None]:
     """Tell the configured receivers of findings meanwhile. A pager that crashes ends the daemon."""
     of = installation
-    pager = open_pager(of.config, of.store, of.findings, of.metrics, of.clock)
+    pager = open_pager(of.config, of.store, of.findings, recent, of.metrics, of.clock)
     if pager is None:
         yield
         return

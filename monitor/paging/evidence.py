@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import threading
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitor.errors import StoreError
+from monitor.model import Trial, Verdict
 from monitor.store import Store
+
+Answered = tuple[int | None, str]
+"""The HTTP status an exchange ended with, ``None`` if none came, and the route, or nothing."""
 
 # A page does not wait for a database that is away: it goes without what only that knows.
 _PATIENCE_SECONDS = 1.0
 _MOST_TRIALS = 50
+_REMEMBERED_TRIALS = 1_000
 _MOST_ROUTES = 5
 _MOST_STATUSES = 6
 _LONGEST_ROUTE = 64
@@ -29,22 +35,67 @@ class Evidence:
         return tuple(f"{'nothing' if code is None else code} ({n} times)" for code, n in self.http)
 
 
-def evidence_in(store: Store, trials: Sequence[str]) -> Evidence:
-    """Return what the store knows of the last of these trials; nothing if it does not answer."""
-    if not trials:
-        return Evidence()
-    try:
-        store.writer.run(lambda _: None, patience_seconds=_PATIENCE_SECONDS)
-        answers = store.reader.answers_of(trials[-_MOST_TRIALS:])
-    except StoreError:
-        return Evidence()
+class RecentAnswers:
+    """A sink: what HTTP said in trials of findings, so that a page needs no database for it.
+
+    Tell it first: a finding is known before its verdict is delivered.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._trials: OrderedDict[str, Counter[Answered]] = OrderedDict()
+
+    def deliver(self, trial: Trial, verdict: Verdict) -> None:
+        """Remember the answers of a trial that belongs to a finding."""
+        if verdict.finding is None or not trial.exchanges:
+            return
+        answers = Counter(
+            (
+                exchange.http_status,
+                (exchange.response and exchange.response.system_fingerprint) or "",
+            )
+            for exchange in trial.exchanges
+        )
+        with self._lock:
+            self._trials[trial.id] = answers
+            if len(self._trials) > _REMEMBERED_TRIALS:
+                self._trials.popitem(last=False)
+
+    def close(self) -> None:
+        """Nothing to finish."""
+
+    def of(self, trials: Sequence[str]) -> dict[str, Counter[Answered]]:
+        """Return the answers of those of the trials that are remembered."""
+        with self._lock:
+            return {trial: self._trials[trial] for trial in trials if trial in self._trials}
+
+
+def evidence_in(store: Store, recent: RecentAnswers, trials: Sequence[str]) -> Evidence:
+    """Return what is known of the last of these trials: of older ones what the store answers."""
+    last = trials[-_MOST_TRIALS:]
+    remembered = recent.of(last)
+    answers: Counter[Answered] = Counter()
+    for each in remembered.values():
+        answers.update(each)
+    answers.update(_stored(store, [trial for trial in last if trial not in remembered]))
     statuses: Counter[int | None] = Counter()
     routes: Counter[str] = Counter()
-    for status, route, exchanges in answers:
+    for (status, route), exchanges in answers.items():
         statuses[status] += exchanges
         if route:
-            routes[route[:_LONGEST_ROUTE]] += exchanges
+            routes[store.hasher.identifier(route)[:_LONGEST_ROUTE]] += exchanges
     return Evidence(
         http=tuple(statuses.most_common(_MOST_STATUSES)),
         routes=tuple(name for name, _ in routes.most_common(_MOST_ROUTES)),
     )
+
+
+def _stored(store: Store, trials: Sequence[str]) -> Counter[Answered]:
+    """Return what the store knows of trials; nothing if it does not answer soon."""
+    if not trials:
+        return Counter()
+    try:
+        store.writer.run(lambda _: None, patience_seconds=_PATIENCE_SECONDS)
+        return Counter({(code, route): n for code, route, n in store.reader.answers_of(trials)})
+    except StoreError:
+        return Counter()

@@ -10,7 +10,7 @@ from monitor.clock import Clock
 from monitor.config import Config
 from monitor.findings import Finding, Findings, from_row
 from monitor.paging.counting import PageCounters
-from monitor.paging.evidence import evidence_in
+from monitor.paging.evidence import RecentAnswers, evidence_in
 from monitor.paging.outbox import open_outbox
 from monitor.paging.pager import Pager, Told
 from monitor.paging.policy import policy_of
@@ -22,6 +22,7 @@ def open_pager(
     config: Config,
     store: Store,
     findings: Findings,
+    recent: RecentAnswers,
     metrics: CollectorRegistry,
     clock: Clock,
 ) -> Pager | None:
@@ -41,7 +42,7 @@ def open_pager(
         policy=policy_of(config),
         findings=findings,
         closed=partial(_closed, store),
-        evidence=partial(evidence_in, store),
+        evidence=partial(evidence_in, store, recent),
         ledger=store.writer,
         outbox=outbox,
         receivers=receivers,

@@ -246,7 +246,7 @@ def open_outbox(folder: Path, now: datetime) -> Outbox:
     file = folder / OUTBOX_FILE
     try:
         return Outbox(_opened(file))
-    except sqlite3.OperationalError as error:
+    except (OSError, sqlite3.OperationalError) as error:
         msg = f"{file} cannot be opened: {error}"
         raise StoreError(msg) from error
     except sqlite3.DatabaseError as error:
