@@ -9,6 +9,7 @@ import pytest
 
 from monitor.checks import CHECKS
 from monitor.conventions import BodyState, NotProbed
+from monitor.conventions.pages import PageOutcome
 from monitor.findings import FindingState
 from monitor.model import FailureKind, Lane, Outcome, Part, SignalKind, Status, VerdictClass
 from monitor.probes import PROBES
@@ -30,6 +31,7 @@ VALUES: dict[str, Iterable[str]] = {
     "Actions of the audit chain": Action,
     "Budgets": BudgetKind,
     "What becomes of bodies": BodyState,
+    "What becomes of a page": PageOutcome,
     "Probes": PROBES,
     "Checks": tuple(check.code for check in CHECKS),
 }

@@ -51,6 +51,7 @@ def test_what_each_class_asks_for(
     assert severity_of(replace(finding, reproduced=1)) is reproduced
 
 
+FINDINGS_OF_ONE_EACH = [a_finding(each) for each in VerdictClass if each is not VerdictClass.NONE]
 FINDINGS = st.builds(
     a_finding,
     st.sampled_from([each for each in VerdictClass if each is not VerdictClass.NONE]),
