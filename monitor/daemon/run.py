@@ -16,6 +16,7 @@ from monitor.clock import Clock
 from monitor.config import Config, own_secret, resolve_secret
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
+from monitor.daemon.standing import OLDEST
 from monitor.daemon.watch import Watch
 from monitor.paging import RecentAnswers, open_pager
 from monitor.serving import QuietServer, listening, url_of
@@ -36,6 +37,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
         config, clock, log_verdicts=True, first=[recent], sinks=[watch], watched=True
     )
     try:
+        watch.verdicts.recall(installation.store.reader.last_scheduled(clock.now() - OLDEST))
         async with _readers_served(installation), _paging(installation, recent):
             await _serve(installation, watch, token)
     finally:

@@ -35,6 +35,7 @@ from monitor.daemon.gaps import Gaps
 from monitor.daemon.rates import DAY_SECONDS
 from monitor.daemon.readiness import Readiness
 from monitor.daemon.record import ScheduleRecord
+from monitor.daemon.standing import Standing
 from monitor.daemon.turn import Turn
 from monitor.daemon.watch import Watch
 from monitor.judge import Judge
@@ -268,6 +269,18 @@ class ProbeSchedule:
 
     def _missed(self, turn: Turn, runs: int, why: str) -> None:
         self._record.missed(turn.target.name, turn.choice.name, runs, why)
+
+    def standings(self, target: str) -> tuple[Standing, ...]:
+        """Return each probe a target is configured with, how often it asks and its last verdict."""
+        return tuple(
+            Standing(
+                probe=turn.choice.name,
+                every_seconds=turn.every_seconds if self._scheduler.get_job(turn.id) else None,
+                last=self._watch.verdicts.of(target, turn.choice.name),
+            )
+            for turn in self._turns.values()
+            if turn.target.name == target
+        )
 
     @property
     def running(self) -> bool:

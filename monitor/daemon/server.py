@@ -27,6 +27,7 @@ from monitor.daemon.bodies import (
 from monitor.daemon.desk import Decision
 from monitor.daemon.evidence import EvidencePages
 from monitor.daemon.pages import Pages, Put, error_line, outcome, refused
+from monitor.daemon.probepages import ProbePages
 from monitor.daemon.probing import ProbeNow, probe_now
 from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
@@ -57,6 +58,7 @@ def make_server(
             Route("/metrics", pages.metrics),
             Route("/healthz", pages.healthz),
             Route("/readyz", pages.readyz),
+            Route("/probe", ProbePages(installation, schedule, token, stopping).probe),
             Route("/api/check", pages.check, methods=["POST"]),
             Route("/api/probe-now", pages.probe_now, methods=["POST"]),
             Route("/api/context", pages.context, methods=["POST"]),

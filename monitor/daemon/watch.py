@@ -10,6 +10,7 @@ from monitor.conventions import ChangeKind
 from monitor.daemon.backoff import ASKED_TO_WAIT, Backoff
 from monitor.daemon.changes import Changes, Seen
 from monitor.daemon.latency import Latency
+from monitor.daemon.standing import LastVerdicts
 from monitor.model import Exchange, Trial, Verdict
 
 
@@ -23,12 +24,16 @@ class _Watched:
 
 
 class Watch:
-    """Watches all targets; what is known of one begins with its first trial."""
+    """Watches all targets; what is known of one begins with its first trial.
+
+    ``verdicts`` are the last ones of its probes.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._watched: dict[str, _Watched] = defaultdict(_Watched)
         self._changes: Changes | None = None
+        self.verdicts = LastVerdicts()
 
     def report_to(self, changes: Changes) -> None:
         """Note changes there from now on."""
@@ -48,7 +53,8 @@ class Watch:
         watched.last_version = version
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
-        """Look at every exchange of a trial."""
+        """Look at every exchange of a trial, and keep its verdict in mind."""
+        self.verdicts.note(trial, verdict)
         for exchange in trial.exchanges:
             self._look(trial, exchange)
 

@@ -213,3 +213,40 @@ def test_what_is_under_way_when_the_daemon_stops_is_told_to_whoever_asked(
     else:
         with pytest.raises(UsageError, match="the daemon is stopping"):
             _report(iter(lines), lambda _: None, "scan")
+
+
+def test_the_last_verdict_is_told_to_whoever_has_the_token(tmp_path: Path) -> None:
+    async def test(
+        client: httpx.AsyncClient, schedule: ProbeSchedule, installation: Installation, _: Any
+    ) -> None:
+        await schedule.start(paused=True)
+        path = "/probe?target=glm&module=canary"
+        for wrong in ("", "Bearer", "Bearer other"):
+            assert (await client.get(path, headers={"Authorization": wrong})).status_code == 401
+        assert (await client.get(path, headers={"Host": "evil.example"})).status_code == 400
+        assert (await client.post(path)).status_code == 405
+        for query, status, words in (
+            ("", 400, "name a target: ?target=… (one of: glm)"),
+            ("?target=", 400, "name a target"),
+            ("?target=other", 404, "no such target is configured (one of: glm)"),
+            ("?target=http://127.0.0.1/", 404, "no such target"),
+            ("?target=glm&module=http_2xx", 404, "no such module: a module is a probe of glm ("),
+        ):
+            refusal = await client.get(f"/probe{query}")
+            assert (refusal.status_code, words in refusal.json()["error"]) == (status, True)
+            assert "127.0.0.1" not in refusal.text
+        assert "probe_success 0.0" in (await client.get(path)).text
+        body = {"target": "glm", "probes": ["canary"], "wait": True}
+        await client.post("/api/probe-now", json=body)
+        page = await client.get(path)
+        assert page.status_code == 200
+        assert page.headers["content-type"].startswith("text/plain")
+        assert "probe_success 0.0\n" in page.text
+        assert "davylamp_probe_known 1.0\n" in page.text
+        assert 'probe="canary",state="bad"' in page.text
+        everything = (await client.get("/probe?target=glm")).text
+        assert "davylamp_probe_known 1.0" in everything
+        assert 'state="never"' in everything
+        schedule.stop()
+
+    with_server(tmp_path, test)

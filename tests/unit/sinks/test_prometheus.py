@@ -25,7 +25,7 @@ from monitor.model import CalibrationState, Lane, Outcome, VerdictClass
 from monitor.paging import severities_of, severity_of
 from monitor.paging.counting import PageCounters
 from monitor.paging.outbox import open_outbox
-from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream
+from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream, TelemetryCounter
 from monitor.store import WriterStats
 from tests.unit.daemon.installed import ManualClock
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
@@ -142,6 +142,7 @@ def test_gaps_are_replaced_target_by_target() -> None:
 def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path) -> None:
     prometheus, registry = sink()
     PageCounters(registry, "test", ["pagerduty"], open_outbox(tmp_path, NOW), ManualClock())
+    TelemetryCounter(registry, "test")
     prometheus.initialise([STREAM], signals=["NONCE"])
     prometheus.deliver(trial(1), verdict(1))
     prometheus.count_score("glm", "canary", Lane.TREND, bad=False)
