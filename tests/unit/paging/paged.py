@@ -11,6 +11,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 
+from monitor.clock import Clock
 from monitor.config import Config
 from monitor.errors import StoreError
 from monitor.findings import Finding, Findings
@@ -49,7 +50,7 @@ class Paged:
     """What a daemon has of pages; ``restart`` is what it does after it died."""
 
     config: Config
-    clock: ManualClock
+    clock: Clock
     ledger: Rows = field(default_factory=Rows)
     kept: MemoryFindings = field(default_factory=MemoryFindings)
     evidence: Evidence = field(default_factory=Evidence)
@@ -87,8 +88,13 @@ class Paged:
     def pass_time(self, seconds: float, step: float = BACKOFF_SECONDS[0]) -> None:
         """Let time go by, sending whatever becomes due."""
         for _ in range(int(seconds / step)):
-            self.clock.move(step)
+            self.move(step)
             self.send()
+
+    def move(self, seconds: float) -> None:
+        """Move the clock, forwards or back."""
+        assert isinstance(self.clock, ManualClock)
+        self.clock.move(seconds)
 
     def restart(self) -> None:
         """Open the pager anew over what is on the disk, as after ``kill -9``."""
@@ -110,6 +116,7 @@ class Paged:
         counters = PageCounters(self.registry, ENVIRONMENT, names, outbox, self.clock)
         self.pager = Pager(told, self.clock, counters.count)
         self.pager.start()
+        self.findings.listen(self.pager.notice)
 
     def metrics(self) -> str:
         """Return what /metrics shows."""
@@ -123,12 +130,12 @@ def pages_section(folder: Path, url: str, **pages: Any) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def paged(folder: Path, url: str, **pages: Any) -> Iterator[Paged]:
-    """Give everything that pages need."""
+def paged(folder: Path, url: str, clock: Clock | None = None, **pages: Any) -> Iterator[Paged]:
+    """Give everything that pages need; the clock is moved by hand unless one is given."""
     section = pages_section(folder, url, **pages)
     config = config_of(folder, environment=ENVIRONMENT, pages=section)
     config.storage_path.mkdir()
-    of = Paged(config=config, clock=ManualClock())
+    of = Paged(config=config, clock=ManualClock() if clock is None else clock)
     try:
         yield of
     finally:

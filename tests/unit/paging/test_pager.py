@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from monitor.clock import SystemClock
 from monitor.model import VerdictClass
 from monitor.paging.outbox import OUTBOX_FILE
 from monitor.paging.sender import BACKOFF_SECONDS, LONGEST_WAIT_SECONDS
 from tests.fakes.events_v2 import Endpoint, serving
+from tests.integration.processes import wait_until
 from tests.unit.paging.paged import Paged, paged, signal, summaries
 from tests.unit.test_findings import bad
 
@@ -126,7 +130,7 @@ def test_a_finding_closed_while_no_daemon_ran_is_resolved(leaky: Paged, endpoint
     finding = leaky.open()
     leaky.tell()
     leaky.findings.resolve(finding.id, "ann", "mended", leaky.clock.now())
-    leaky.clock.move(3 * 24 * HOUR)  # what was closed days ago is known to the store alone
+    leaky.move(3 * 24 * HOUR)  # what was closed days ago is known to the store alone
     leaky.restart()
     assert leaky.findings.find(finding.id) is None
     leaky.tell()
@@ -221,10 +225,10 @@ def test_429_is_obeyed_within_bounds_for_every_incident(
     leaky.say()
     assert leaky.send() == [waits]
     assert len(endpoint.arrived) == 1
-    leaky.clock.move(waits - 1)
+    leaky.move(waits - 1)
     leaky.send()
     assert len(endpoint.arrived) == 1
-    leaky.clock.move(1)
+    leaky.move(1)
     leaky.send()
     assert sorted(endpoint.actions()) == ["trigger", "trigger"]
 
@@ -246,7 +250,7 @@ def test_a_clock_that_jumps_back_keeps_no_page_for_days(leaky: Paged, endpoint: 
     endpoint.answer(503)
     leaky.open()
     leaky.tell()
-    leaky.clock.move(-48 * HOUR)
+    leaky.move(-48 * HOUR)
     leaky.send()
     assert endpoint.actions() == ["trigger"]
     assert 'davylamp_page_outbox_age_seconds{env="prod"} 0.0' in leaky.metrics()
@@ -305,10 +309,10 @@ def test_a_maintenance_holds_pages_until_its_end_but_leaks(
         of.tell()
         assert endpoint.opened == [f"davylamp/v1/prod/glm/{leak.id}"]
         of.findings.resolve(mended.id, "ann", "mended", of.clock.now())
-        of.clock.move(2 * HOUR - 1)
+        of.move(2 * HOUR - 1)
         of.tell()
         assert len(endpoint.arrived) == 1
-        of.clock.move(1)
+        of.move(1)
         of.tell()
     assert endpoint.opened[1:] == [f"davylamp/v1/prod/glm/{held.id}"]
 
@@ -350,3 +354,47 @@ def test_a_damaged_outbox_is_laid_aside_and_all_is_said_anew(
 def test_the_outbox_is_readable_by_its_owner_only(leaky: Paged) -> None:
     file = leaky.config.storage_path / OUTBOX_FILE
     assert file.stat().st_mode & 0o077 == 0
+
+
+def test_while_it_runs_each_change_is_told_at_once_and_the_last_before_it_ends(
+    tmp_path: Path, endpoint: Endpoint
+) -> None:
+    async def live(of: Paged) -> None:
+        running = asyncio.create_task(of.pager.run())
+        finding = await asyncio.to_thread(of.open)
+        await asyncio.to_thread(wait_until, endpoint.accepted, 10.0, "the page")
+        now = of.clock.now()
+        await asyncio.to_thread(of.findings.resolve, finding.id, "ann", "mended", now)
+        await asyncio.to_thread(wait_until, lambda: not endpoint.alerts, 10.0, "the resolve")
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        of.open(VerdictClass.CROSSED)
+        await of.pager.finish()
+
+    with paged(tmp_path, endpoint.url, SystemClock()) as of:
+        asyncio.run(live(of))
+    assert endpoint.actions() == ["trigger", "resolve", "trigger"]
+
+
+def test_a_pager_whose_disk_fails_goes_on_and_says_so(
+    tmp_path: Path, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def live(of: Paged) -> None:
+        of.pager._told.outbox.close()
+        running = asyncio.create_task(of.pager.run())
+        said = "the outbox of pages cannot be used"
+        await asyncio.to_thread(wait_until, lambda: caplog.text.count(said) >= 2, 10.0, said)
+        assert not running.done()
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        await of.pager.finish()
+
+    with paged(tmp_path, endpoint.url, SystemClock()) as of:
+        of.open()
+        asyncio.run(live(of))
+        assert "davylamp_page_outbox_events{" not in of.metrics(), "not known is not 0"
+        of.restart()
+        of.tell()
+    assert endpoint.actions() == ["trigger"]
