@@ -26,11 +26,12 @@ from monitor.store.cluster import on_cluster
 
 Row = tuple[Any, ...]
 # The first two keep a block that is written again out of tables and views alike; one that waited
-# for long holds many days.
+# for long holds many days. Views wait for the disk side by side.
 _KNOWN_BY_TOKEN = {
     "insert_deduplicate": 1,
     "deduplicate_blocks_in_dependent_materialized_views": 1,
     "max_partitions_per_insert_block": 0,
+    "parallel_view_processing": 1,
 }
 # A file may hold rows of any number of days, and rows that were written before; and the blocks
 # that are made of it must not be so large that memory grows with it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from monitor.model import (
     ExchangeVerdict,
@@ -13,6 +14,7 @@ from monitor.model import (
     Verdict,
     VerdictClass,
 )
+from monitor.store.quiet import quiet_signals
 from monitor.store.rows import ExchangeVerdictRow, SignalRow, VerdictRow
 
 _CLASSES = {each.label: each for each in VerdictClass}
@@ -40,7 +42,7 @@ def verdict_of(
         outcome=Outcome(row.outcome),
         verdict_class=class_of(row.verdict_class),
         reason=row.reason,
-        signals=tuple(_signal_of(signal) for signal in sorted(signals, key=lambda s: s.position)),
+        signals=_signals_of(judged, signals),
         exchanges=tuple(_judged_of(each) for each in sorted(judged, key=lambda e: e.exchange)),
         checks_version=row.checks_version,
         scheduled=row.scheduled,
@@ -48,6 +50,14 @@ def verdict_of(
         rescores=row.rescores,
         markers=row.markers,
     )
+
+
+def _signals_of(
+    judged: Sequence[ExchangeVerdictRow], rows: Sequence[SignalRow]
+) -> tuple[Signal, ...]:
+    """Return quiet signals and those with a row in the order in which they were given."""
+    placed = [*quiet_signals(judged), *((row.position, _signal_of(row)) for row in rows)]
+    return tuple(signal for _, signal in sorted(placed, key=itemgetter(0)))
 
 
 def _judged_of(row: ExchangeVerdictRow) -> ExchangeVerdict:

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from monitor.model import Exchange, Failure, Owner, Response, Signal, Trial, Usage, Verdict
+from collections.abc import Sequence
+
+from monitor.model import (
+    Exchange,
+    ExchangeVerdict,
+    Failure,
+    Owner,
+    Response,
+    Signal,
+    Trial,
+    Usage,
+    Verdict,
+)
 from monitor.store.private import EvidenceHasher, finish_reason
+from monitor.store.quiet import Placed, split
 from monitor.store.rows import (
     AnyRow,
     ExchangeRow,
@@ -111,7 +124,7 @@ def _whole(number: int | None) -> int | None:
 
 
 def verdict_rows(verdict: Verdict) -> list[AnyRow]:
-    """Return the rows of a verdict and of its exchanges' judgements."""
+    """Return the rows of a verdict and of its exchanges' judgements, with their quiet signals."""
     row = VerdictRow(
         id=verdict.id,
         source=verdict.source,
@@ -132,34 +145,47 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
         rescores=verdict.rescores,
         markers=verdict.markers,
     )
-    judged = [
-        ExchangeVerdictRow(
-            verdict=verdict.id,
-            trial=verdict.trial,
-            target=verdict.target,
-            model=verdict.model,
-            probe=verdict.probe,
-            shape=verdict.shape,
-            stratum=verdict.stratum,
-            decided_at=verdict.decided_at,
-            exchange=each.exchange,
-            outcome=each.outcome.value,
-            verdict_class=each.verdict_class.label,
-            reason=each.reason,
-            hard=each.hard,
-            tolerated=each.tolerated,
-            scheduled=verdict.scheduled,
-            counted=each.counted,
-            held=verdict.finding is not None,
-            source=verdict.source,
-        )
-        for each in verdict.exchanges
-    ]
-    return [row, *judged]
+    quiet = split(verdict).quiet
+    return [row, *(_judged_row(verdict, each, quiet[each.exchange]) for each in verdict.exchanges)]
+
+
+def _judged_row(
+    verdict: Verdict, each: ExchangeVerdict, quiet: Sequence[Placed]
+) -> ExchangeVerdictRow:
+    return ExchangeVerdictRow(
+        verdict=verdict.id,
+        trial=verdict.trial,
+        target=verdict.target,
+        model=verdict.model,
+        probe=verdict.probe,
+        shape=verdict.shape,
+        stratum=verdict.stratum,
+        decided_at=verdict.decided_at,
+        exchange=each.exchange,
+        outcome=each.outcome.value,
+        verdict_class=each.verdict_class.label,
+        reason=each.reason,
+        hard=each.hard,
+        tolerated=each.tolerated,
+        scheduled=verdict.scheduled,
+        counted=each.counted,
+        held=verdict.finding is not None,
+        source=verdict.source,
+        quiet_positions=tuple(position for position, _ in quiet),
+        quiet_codes=tuple(signal.code for _, signal in quiet),
+        quiet_statuses=tuple(signal.status.value for _, signal in quiet),
+        quiet_explanations=tuple(signal.explanation for _, signal in quiet),
+    )
 
 
 def signal_rows(verdict: Verdict, trial: Trial, hasher: EvidenceHasher) -> list[AnyRow]:
-    """Return the rows of a verdict's signals; the places they point at become keyed hashes."""
+    """Return the rows of a verdict's signals that are not quiet.
+
+    The places they point at become keyed hashes.
+    """
+    loud = split(verdict).loud
+    if not loud:
+        return []
     texts = {
         exchange.index: exchange.response.said()
         for exchange in trial.exchanges
@@ -167,7 +193,7 @@ def signal_rows(verdict: Verdict, trial: Trial, hasher: EvidenceHasher) -> list[
     }
     return [
         _signal_row(verdict, position, signal, texts.get(signal.exchange, ""), hasher)
-        for position, signal in enumerate(verdict.signals)
+        for position, signal in loud
     ]
 
 

@@ -187,7 +187,7 @@ class _Codec:
     """How the values of a column become JSON, and JSON becomes values again.
 
     Values of ``native`` types are the same in both, and whole columns of them are not looked at
-    one by one: signals come by the dozen.
+    one by one: signals come by the dozen, as do their codes in arrays.
     """
 
     pack: Convert
@@ -196,7 +196,8 @@ class _Codec:
 
     def packed(self, values: Sequence[Any]) -> list[Any]:
         """Return the column as JSON; only once what all rows have in common."""
-        if values.count(values[0]) == len(values) and len(set(map(type, values))) == 1:
+        number = len(values)
+        if number > 1 and values.count(values[0]) == number and len(set(map(type, values))) == 1:
             values = values[:1]
         if self.native.issuperset(map(type, values)):
             return list(values)
@@ -225,11 +226,7 @@ def _codecs(table: str) -> dict[str, _Codec]:
 
 def _codec(hint: Any) -> _Codec:
     if get_origin(hint) is tuple:
-        inner = _codec(get_args(hint)[0])
-        return _Codec(
-            lambda value: [inner.pack(each) for each in value],
-            lambda value: [inner.unpack(each) for each in _exactly(list)(value)],
-        )
+        return _list_of(_codec(get_args(hint)[0]))
     if get_origin(hint) is UnionType:
         (some,) = (each for each in get_args(hint) if each is not type(None))
         inner = _codec(some)
@@ -239,6 +236,21 @@ def _codec(hint: Any) -> _Codec:
             inner.native | {type(None)} if inner.native else frozenset(),
         )
     return _PLAIN[hint]
+
+
+def _list_of(inner: _Codec) -> _Codec:
+    def pack(value: Any) -> list[Any]:
+        if inner.native.issuperset(map(type, value)):
+            return list(value)
+        return [inner.pack(each) for each in value]
+
+    def unpack(value: Any) -> list[Any]:
+        said: list[Any] = _exactly(list)(value)
+        if inner.native.issuperset(map(type, said)):
+            return said
+        return [inner.unpack(each) for each in said]
+
+    return _Codec(pack, unpack)
 
 
 def _exactly(kind: type) -> Convert:

@@ -71,11 +71,15 @@ class _Open(Segment):
 class Spool:
     """Takes lines from any thread; one thread reads and removes segments, oldest first.
 
-    ``changed`` guards everything in it, and is notified whenever something was put or removed.
+    ``changed`` guards everything in it, and is notified when the first row of a segment was put or
+    so many that it should be written, and whenever one was sealed or removed.
     """
 
     def __init__(self, directory: Path, clock: Clock, limits: WriterLimits) -> None:
-        self.changed = threading.Condition()
+        lock = threading.RLock()
+        self.changed = threading.Condition(lock)
+        # Of the same lock: who waits for the disk is not woken by others' rows.
+        self._synced = threading.Condition(lock)
         self._directory = directory
         self._clock = clock
         self._limits = limits
@@ -156,7 +160,8 @@ class Spool:
         """
         with self.changed:
             segment, end = self._taken(line, rows, wait=wait)
-            self.changed.notify_all()
+            if segment.rows == rows or segment.rows >= self._limits.batch_rows:
+                self.changed.notify_all()
         if self._limits.fsync:
             self._commit(segment, end)
 
@@ -262,7 +267,7 @@ class Spool:
                 if segment.error:
                     raise StoreError(segment.error)
                 if segment.syncing:
-                    self.changed.wait()
+                    self._synced.wait()
                     continue
                 segment.syncing = True
                 size, rows = segment.size, segment.rows
@@ -284,13 +289,14 @@ class Spool:
                     segment.synced, segment.synced_rows = size, rows
                 elif failed is not None:
                     self._retire(segment, failed)
-                self.changed.notify_all()
+                    self.changed.notify_all()
+                self._synced.notify_all()
 
     def seal(self) -> None:
         """Make what is open a segment to be written; nothing is done if there is none."""
         with self.changed:
             while self._open is not None and self._open.syncing:
-                self.changed.wait()
+                self._synced.wait()
             segment = self._open
             if segment is None:
                 return
@@ -303,6 +309,7 @@ class Spool:
                 segment.synced, segment.synced_rows = segment.size, segment.rows
                 self._set_aside(segment)
             self.changed.notify_all()
+            self._synced.notify_all()
 
     def _retire(self, segment: _Open, error: OSError) -> None:
         """Go on in another file: what a failed fsync left in this one is not to be trusted."""

@@ -218,7 +218,7 @@ class Writer:
                     or self._jobs
                     or self._closing
                 ),
-                self._limits.batch_seconds,
+                max(self._limits.batch_seconds - self._spool.age_seconds(), 0.0),
             )
             if not self._spool.sealed:
                 self._spool.seal()

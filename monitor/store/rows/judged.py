@@ -104,7 +104,7 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeVerdictRow:
-    """The judgement of one exchange."""
+    """The judgement of one exchange, with its quiet signals: one of each array for each."""
 
     verdict: str
     trial: str
@@ -124,11 +124,18 @@ class ExchangeVerdictRow:
     counted: bool
     held: bool = False
     source: str
+    quiet_positions: tuple[int, ...] = ()
+    quiet_codes: tuple[str, ...] = ()
+    quiet_statuses: tuple[str, ...] = ()
+    quiet_explanations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalRow:
-    """One signal; ``span_hashes`` are keyed hashes of the places in what the target wrote."""
+    """One signal that is not quiet.
+
+    ``span_hashes`` are keyed hashes of the places in what the target wrote.
+    """
 
     verdict: str
     position: int

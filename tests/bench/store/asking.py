@@ -39,7 +39,12 @@ _SINGLE = {
     "FROM verdicts FINAL WHERE $judged",
     "exchange_verdicts": "SELECT *, $start(decided_at) AS at, 1 AS number "
     "FROM exchange_verdicts FINAL WHERE $judged",
-    "signals": "SELECT *, $start(decided_at) AS at, 1 AS number FROM signals FINAL WHERE $judged",
+    "signals": "SELECT target, code, variant, status, source, owner_target, owner_tenant, "
+    "evidence_bits, $start(decided_at) AS at, 1 AS number FROM signals FINAL WHERE $judged "
+    "UNION ALL SELECT target, code, '' AS variant, status, source, '' AS owner_target, "
+    "'' AS owner_tenant, NULL AS evidence_bits, $start(decided_at) AS at, 1 AS number "
+    "FROM exchange_verdicts FINAL ARRAY JOIN quiet_codes AS code, quiet_statuses AS status "
+    "WHERE $judged",
     "exchanges": "SELECT target, probe, stratum, part, failure, $start(e.started_at) AS at, "
     "1 AS number, ifNull(e.http_status, 0) AS http_status, total_seconds, first_token_seconds, "
     "ifNull(e.input_tokens, 0) AS input_tokens, ifNull(e.output_tokens, 0) AS output_tokens, "

@@ -40,6 +40,13 @@ SIGNALS = st.builds(
     marker_id=st.none() | st.just("marker-1"),
     spans=st.lists(st.tuples(st.integers(0, 9), st.integers(9, 99)), max_size=3).map(tuple),
 )
+QUIET = st.builds(
+    Signal,
+    code=st.sampled_from(["FOREIGN", "NONCE"]),
+    status=st.sampled_from([Status.PASS, Status.SKIP]),
+    exchange=st.integers(0, 1),
+    explanation=WORDS,
+)
 JUDGED = st.builds(
     ExchangeVerdict,
     exchange=st.just(0),
@@ -58,7 +65,7 @@ def test_a_row_has_the_columns_of_its_table(store: Store, kind: type[AnyRow]) ->
 
 
 @given(
-    signals=st.lists(SIGNALS, max_size=3).map(tuple),
+    signals=st.lists(SIGNALS | QUIET, max_size=6).map(tuple),
     judged=st.lists(JUDGED, max_size=1).map(tuple),
     reason=WORDS,
     finding=st.none() | st.just("F-12345678"),
