@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from monitor.config.pages import Drain, Window
 from monitor.config.schema import Settings
 from monitor.config.secrets import quoted
 from monitor.config.section import Section
+from monitor.config.slos import Slo
 from monitor.config.target import PROFILES, Target
 from monitor.config.terms import repeated_terms
 from monitor.errors import ConfigError
@@ -26,6 +27,8 @@ def cross_check(settings: Settings) -> Iterator[ConfigError]:
     yield from _judge(settings)
     yield from _weights(settings)
     yield from _pages(settings)
+    if not isinstance(settings.slos, str):
+        yield from slo_problems(settings.slos, [target.name for target in settings.targets])
 
 
 def _target(target: Target) -> Iterator[ConfigError]:
@@ -114,6 +117,15 @@ def _weights(settings: Settings) -> Iterator[ConfigError]:
         if entry.target is not None and entry.target not in names:
             problem = f"no target {quoted(entry.target)}"
             yield _error(entry, "target", problem, f"name one of {', '.join(names)}")
+
+
+def slo_problems(slos: Sequence[Slo], targets: Collection[str]) -> Iterator[ConfigError]:
+    """Yield what is wrong between objectives, and between them and the targets there are."""
+    yield from _unique(slos, "name", "objective")
+    for slo in slos:
+        if slo.target is not None and slo.target not in targets:
+            problem = f"no target {quoted(slo.target)}"
+            yield _error(slo, "target", problem, f"name one of {', '.join(targets)}")
 
 
 def _model_name(target: Target) -> str:

@@ -16,11 +16,13 @@ from monitor.config.positions import Positions, read_yaml
 from monitor.config.problems import ConfigErrors, translate
 from monitor.config.schema import Settings
 from monitor.config.secrets import Place
+from monitor.config.section import Section
 from monitor.errors import ConfigError
 
 MAX_BYTES = 262_144
 
 Model = TypeVar("Model", bound=BaseModel)
+SectionModel = TypeVar("SectionModel", bound=Section)
 
 
 def load_config(
@@ -60,6 +62,22 @@ def parse_config(text: str, file: Path, known: Known, sections: Collection[str] 
         raise ConfigErrors(_one_for_each_place(problems))
     kept = {key: data[key] for key in sections if key in data}
     return config_of(settings, file, positions, kept)
+
+
+def load_document(model: type[SectionModel], file: Path) -> SectionModel:
+    """Return what ``file``, one beside ``davylamp.yaml``, says; ``ConfigErrors`` as above."""
+    document = read_yaml(_text_of(file), file)
+    data, positions = document.data, document.positions
+    if not isinstance(data, dict):
+        raise ConfigErrors([_not_a_section(data, file)])
+    problems = [*document.problems, *_version_first(data, positions, file)]
+    problems += forbidden(data, positions, file)
+    section, found = _read_section(model, data, "", positions, file)
+    problems += found
+    if section is None or problems:
+        raise ConfigErrors(_one_for_each_place(problems))
+    section.stand_at(Place(file=file, line=1, path=""), positions)
+    return section
 
 
 def validate_section(

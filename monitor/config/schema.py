@@ -12,6 +12,7 @@ from monitor.config.pages import Pages
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
+from monitor.config.slos import Slos
 from monitor.config.storage import Bodies, Retention, Spool, Sql
 from monitor.config.target import Budget, Target
 from monitor.config.telemetry import Telemetry
@@ -218,6 +219,11 @@ class Settings(Section):
     pages: Pages = Field(default_factory=Pages, description="Who is told of findings directly.")
     detection: Detection = Field(
         default_factory=Detection, description="How rarely streams may alarm for nothing."
+    )
+    slos: Slos = Field(
+        default=(),
+        description="Objectives, or a folder of files that hold some; see docs/slos.md.",
+        examples=["[{name: glm-semantic, target: glm-prod, objective: 99.9}]"],
     )
     log: Log = Field(default_factory=Log, description="What goes to stderr.")
     telemetry: Telemetry | None = Field(

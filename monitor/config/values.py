@@ -15,6 +15,7 @@ from monitor.config.secrets import quoted
 DURATION_KEYS = (
     *("interval", "timeout", "jitter", "misfire_grace"),
     *("false_page_every", "false_ticket_every"),
+    *("window", "within"),
 )
 MAX_TEXT = 512
 MAX_LABELS = 8

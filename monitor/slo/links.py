@@ -1,0 +1,36 @@
+"""Where the links of an alert lead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+_PLACE = "https://davylamp.example.com"
+DASHBOARD = "davylamp-target"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """The bases: of the folder of runbooks, and of Grafana."""
+
+    runbooks: str = f"{_PLACE}/runbooks"
+    dashboards: str = f"{_PLACE}/grafana"
+
+    def runbook(self, alert: str) -> str:
+        """Return the page that says what to do."""
+        return f"{self.runbooks.rstrip('/')}/{alert}.md"
+
+    def dashboard(self, labels: Sequence[str]) -> str:
+        """Return the dashboard, at what the alert's labels name."""
+        chosen = "&".join(f"var-{quote(label)}={{{{ $labels.{label} }}}}" for label in labels)
+        base = f"{self.dashboards.rstrip('/')}/d/{DASHBOARD}"
+        return f"{base}?{chosen}" if chosen else base
+
+
+def evidence(metric: str, labels: Sequence[str]) -> str:
+    """Return a link to the series an alert rests on, in the Prometheus that fired it."""
+    named = ",".join(f"{label}=%q" for label in labels)
+    chosen = f"{metric}{{{named}}}" if named else metric
+    values = "".join(f" $labels.{label}" for label in labels)
+    return f"{{{{ $externalURL }}}}{{{{ printf `{chosen}`{values} | graphLink }}}}"

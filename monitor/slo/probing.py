@@ -1,0 +1,274 @@
+"""Alerts on whether probing itself works: what nobody looks at is never green."""
+
+from __future__ import annotations
+
+from monitor import conventions as names
+from monitor.conventions.pages import PAGE_OUTBOX_AGE, PAGES, PageOutcome
+from monitor.conventions.streams import STREAM_VALID_RATIO
+from monitor.slo.alert import Alert
+from monitor.slo.promql import equals, fits, selector
+
+_TARGET = ("env", "target")
+_HOUR = 3600
+_UNSEEN_LIMITS = selector(
+    names.NOT_PROBED.name,
+    fits("stratum", "(over|under)-.+"),
+    fits("reason", "budget|no_answer|backing_off"),
+)
+_SUCCESS, _EVERY = names.LAST_SUCCESS.name, names.SCHEDULE_INTERVAL.name
+_LAST = f"max by (env, target, probe) ({_SUCCESS})"
+_CALIBRATION, _SPOOL = names.CALIBRATION.name, names.SPOOL_BYTES.name
+
+# What is not looked at, or too late.
+PROBING_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="DavylampBudgetExhausted",
+        expr=f"{names.BUDGET_EXHAUSTED.name} == 1",
+        wait="5m",
+        severity="warning",
+        summary="{{ $labels.target }}: the {{ $labels.budget }} budget of today is exhausted",
+        description=(
+            "A trial could not be paid. What the {{ $labels.budget }} budget pays for is not "
+            "looked at until midnight UTC."
+        ),
+        evidence=(names.BUDGET_REMAINING.name, (*_TARGET, "budget")),
+    ),
+    Alert(
+        name="DavylampBoundaryNotProbed",
+        expr=(f"max by (env, target, probe, stratum, reason) (\n  {_UNSEEN_LIMITS}\n) == 1"),
+        wait="1h",
+        severity="warning",
+        summary=(
+            "{{ $labels.target }}: nobody looks at {{ $labels.stratum }} ({{ $labels.reason }})"
+        ),
+        description=(
+            "What happens to prompts at this context limit is not known: every status code "
+            "may be 200 and every answer wrong."
+        ),
+        evidence=(names.NOT_PROBED.name, _TARGET),
+    ),
+    Alert(
+        name="DavylampMissedRuns",
+        expr=f"sum by (env, target) (increase({names.MISSED_RUNS.name}[1h])) > 5",
+        severity="warning",
+        summary="{{ $labels.target }}: {{ $value | printf `%.0f` }} runs missed in an hour",
+        description=(
+            "Runs came too late, the one before was still under way, or the monitor stood still."
+        ),
+        evidence=(names.MISSED_RUNS.name, _TARGET),
+    ),
+    Alert(
+        name="DavylampScheduleLag",
+        expr=f"{names.SCHEDULE_LAG.name} > 15",
+        wait="15m",
+        severity="warning",
+        summary="{{ $labels.target }}: trials begin {{ $value | printf `%.0f` }} s late",
+        description="The monitor cannot keep up with its own schedule.",
+        evidence=(names.SCHEDULE_LAG.name, _TARGET),
+    ),
+    Alert(
+        name="DavylampUnauthorised",
+        expr=(
+            "sum by (env, target, code) (\n"
+            f"  increase({selector(names.HTTP_RESPONSES.name, fits('code', '401|402|403'))}"
+            "[30m])\n"
+            ") > 3"
+        ),
+        severity="warning",
+        summary="{{ $labels.target }}: the monitor is refused ({{ $labels.code }})",
+        description=(
+            "A credential is refused, or its account is out of money. Until that is mended "
+            "nothing is learnt of this target."
+        ),
+        evidence=(names.HTTP_RESPONSES.name, _TARGET),
+    ),
+)
+
+# What should be there and is not.
+SILENCE_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="DavylampNoVerdictLately",
+        expr=(f"time() - ({_LAST} > 0)\n> on (env, target, probe) (3 * {_EVERY} + 600)"),
+        wait="5m",
+        severity="warning",
+        summary=("{{ $labels.target }}: no answer of {{ $labels.probe }} could be judged lately"),
+        description=(
+            "Three times the interval of this probe went by without a good or bad verdict. "
+            "Errors are no verdict: the target may be down, or its credential refused."
+        ),
+        evidence=(_SUCCESS, (*_TARGET, "probe")),
+    ),
+    Alert(
+        name="DavylampNeverJudged",
+        expr=f"{_LAST} == 0\nand on (env, target, probe) {_EVERY} < {2 * _HOUR}",
+        wait="6h",
+        severity="warning",
+        summary=(
+            "{{ $labels.target }}: no answer of {{ $labels.probe }} was judged since the start"
+        ),
+        description="This probe has shown nothing yet, neither good nor bad.",
+        evidence=(_SUCCESS, (*_TARGET, "probe")),
+    ),
+    Alert(
+        name="DavylampAbsent",
+        expr=f"absent({names.BUILD_INFO.name})",
+        wait="10m",
+        severity="critical",
+        summary="No Davylamp is scraped: nobody looks at the answers",
+        description="The daemon is down, or its /metrics is not reached.",
+        evidence=(names.BUILD_INFO.name, ()),
+    ),
+    Alert(
+        name="DavylampWatchdog",
+        expr=f"group by (env) ({names.BUILD_INFO.name})",
+        severity="info",
+        summary="{{ $labels.env }}: always firing; if it stops, alerts reach nobody",
+        description=(
+            "A dead man's switch: it fires while Davylamp is scraped, Prometheus evaluates "
+            "and Alertmanager sends. Its receiver raises the alarm when it falls silent."
+        ),
+        evidence=(names.BUILD_INFO.name, ("env",)),
+    ),
+)
+
+# Checks, detectors and references that cannot be relied on.
+SIGHT_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="DavylampCheckBlind",
+        expr=f"{names.CHECK_BLIND.name} == 1",
+        severity="warning",
+        summary="{{ $labels.env }}: the check {{ $labels.signal }} is blind",
+        description=(
+            "It misjudged an answer whose right judgement is known. What it did not find "
+            "since the last self-test that was right is not known to be absent."
+        ),
+        evidence=(names.CHECK_BLIND.name, ("env", "signal")),
+    ),
+    Alert(
+        name="DavylampSelfTestStale",
+        expr=f"time() - {names.SELF_TEST_TIME.name} > {3 * _HOUR}",
+        wait="10m",
+        severity="warning",
+        summary="{{ $labels.env }}: the checks were not tried for three hours",
+        description="Whether every check still sees is not known.",
+        evidence=(names.SELF_TEST_TIME.name, ("env",)),
+    ),
+    Alert(
+        name="DavylampDetectorBlind",
+        expr=f"{STREAM_VALID_RATIO.name} < 0.5",
+        wait="1h",
+        severity="warning",
+        summary=(
+            "{{ $labels.target }}: a detector sees {{ $value | humanizePercentage }} of its trials"
+        ),
+        description=(
+            "Most trials of the stream {{ $labels.lane }}, probe {{ or $labels.probe `any` "
+            "}}, stratum {{ or $labels.stratum `any` }} gave no score: errors, or answers "
+            "that could not be judged. A fault there takes long to be seen."
+        ),
+        evidence=(STREAM_VALID_RATIO.name, (*_TARGET, "probe", "stratum", "lane")),
+    ),
+    Alert(
+        name="DavylampCalibrationBroken",
+        expr=f"{selector(_CALIBRATION, equals('state', 'broken'))} == 1",
+        severity="warning",
+        summary="{{ $labels.target }}: its calibration is not what was signed",
+        description=(
+            "A record in the store was changed, or the installation key was. It is not used: "
+            "the default tolerance holds until somebody calibrates anew."
+        ),
+        evidence=(_CALIBRATION, _TARGET),
+    ),
+    Alert(
+        name="DavylampCalibrationStale",
+        expr=f"{selector(_CALIBRATION, equals('state', 'stale'))} == 1",
+        wait="1d",
+        severity="warning",
+        summary="{{ $labels.target }}: its calibration is of another model, version or check",
+        description=(
+            "What it was recorded under has changed. It is not used: the default tolerance "
+            "holds until somebody calibrates anew."
+        ),
+        evidence=(_CALIBRATION, _TARGET),
+    ),
+    Alert(
+        name="DavylampJudgeDistrusted",
+        expr=f"{names.JUDGE_TRUSTED.name} == 0",
+        wait="1h",
+        severity="warning",
+        summary="{{ $labels.target }}: this judge is not trusted, and its word counts nothing",
+        description=(
+            "It agrees with too few of the labelled items it is asked between answers, or was "
+            "asked too few yet."
+        ),
+        evidence=(names.JUDGE_TRUSTED.name, _TARGET),
+    ),
+)
+
+# Rows and pages that wait or are lost.
+KEEPING_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="DavylampSpoolWaits",
+        expr=f"{names.SPOOL_AGE.name} > 300",
+        wait="5m",
+        severity="warning",
+        summary=("{{ $labels.env }}: rows wait {{ $value | printf `%.0f` }} s for the database"),
+        description=(
+            "Nothing is lost: they are on the monitor's disk. What they say is missing from "
+            "every question to the store until the database takes them."
+        ),
+        evidence=(names.SPOOL_AGE.name, ("env",)),
+    ),
+    Alert(
+        name="DavylampSpoolFull",
+        expr=f"{_SPOOL} > 0.8 * {names.SPOOL_LIMIT.name}",
+        wait="1m",
+        severity="critical",
+        summary="{{ $labels.env }}: the spool is nearly full, soon nothing is probed",
+        description=(
+            "The database has taken no rows for so long that there is hardly room for more. "
+            "Sealed texts are shed first; then trials fail."
+        ),
+        evidence=(_SPOOL, ("env",)),
+    ),
+    Alert(
+        name="DavylampRowsDropped",
+        expr=f"increase({names.WRITER_DROPPED.name}[1h]) > 0",
+        severity="warning",
+        summary=(
+            "{{ $labels.env }}: {{ $value | printf `%.0f` }} rows were given up "
+            "({{ $labels.reason }})"
+        ),
+        description=(
+            "Rows were shed for want of room, or laid aside because nobody can write or read them."
+        ),
+        evidence=(names.WRITER_DROPPED.name, ("env", "reason")),
+    ),
+    Alert(
+        name="DavylampPagesWait",
+        expr=f"{PAGE_OUTBOX_AGE.name} > 300",
+        wait="2m",
+        severity="critical",
+        summary=("{{ $labels.env }}: a page has waited {{ $value | printf `%.0f` }} s to be sent"),
+        description=(
+            "A fault that wakes people is known, and nobody was told: the pager is not "
+            "reached. It is tried again and again."
+        ),
+        evidence=(PAGE_OUTBOX_AGE.name, ("env",)),
+    ),
+    Alert(
+        name="DavylampPagesRejected",
+        expr=(
+            "sum by (env, route) (\n"
+            f"  increase({selector(PAGES.name, equals('outcome', PageOutcome.REJECTED))}[1h])\n"
+            ") > 0"
+        ),
+        severity="critical",
+        summary="{{ $labels.env }}: pages were rejected by {{ $labels.route }}",
+        description=(
+            "The pager said no, for good: a wrong routing key, or an event it does not "
+            "understand. These pages are not sent again."
+        ),
+        evidence=(PAGES.name, ("env", "route")),
+    ),
+)
