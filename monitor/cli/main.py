@@ -32,7 +32,7 @@ VERBS: VerbTable = {
         "Up to which size a target reads its prompts whole.",
     ),
     "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
-    "findings": ("monitor.cli.findings_verb", "List, show, confirm, dismiss and resolve findings."),
+    "findings": ("monitor.cli.findings_verb", "List, decide about, verify and localise findings."),
     "pages": ("monitor.cli.pages_verb", "Whether pages arrive, before one has to."),
     "evidence": ("monitor.cli.evidence_verb", "What answers add up to: streams and their alarms."),
     "scan": ("monitor.cli.scan_verb", "Judge answers that somebody reports."),

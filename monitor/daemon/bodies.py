@@ -6,6 +6,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from monitor.calibrating import LEAST_SAMPLES, MOST_SAMPLES, SAMPLES
 from monitor.conventions import ChangeKind
+from monitor.examining import DEFAULT_BOUND, DEFAULT_MOST_TRIALS, DEFAULT_REPEATS
+from monitor.findings import MOST_SUPPRESSION
 from monitor.scanning import MOST_CHARACTERS
 
 
@@ -96,6 +98,16 @@ class AuditRequest(BaseModel):
     last: int = Field(default=0, ge=0, le=1000)
 
 
+class CertificateRequest(BaseModel):
+    """The body of ``POST /api/certificate``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    finding: str = Field(min_length=1, max_length=200)
+    who: str = Field(min_length=1, max_length=200)
+    head: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+
+
 class ForgetRequest(BaseModel):
     """The body of ``POST /api/forget``; without ``erase`` it only says what there is."""
 
@@ -110,9 +122,32 @@ class ForgetRequest(BaseModel):
 
 
 class DecisionRequest(BaseModel):
-    """The body of ``POST /api/findings/{id}/confirm``, ``…/dismiss`` and ``…/resolve``."""
+    """The body of ``POST /api/findings/{id}/confirm``, ``…/dismiss``, ``…/resolve``, ``…/reopen``.
+
+    ``suppress_seconds`` is for ``…/dismiss`` alone.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     who: str = Field(min_length=1, max_length=200)
     why: str = Field(min_length=1, max_length=2000)
+    suppress_seconds: float | None = Field(default=None, gt=0, le=MOST_SUPPRESSION.total_seconds())
+
+
+class VerifyRequest(BaseModel):
+    """The body of ``POST /api/findings/{id}/verify``; without ``sends`` it only tells the price."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bound: float = Field(default=DEFAULT_BOUND, ge=0.001, le=0.5)
+    sends: bool = True
+
+
+class LocaliseRequest(BaseModel):
+    """The body of ``POST /api/findings/{id}/localise``; without ``sends`` only the price."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repeats: int = Field(default=DEFAULT_REPEATS, ge=1, le=100)
+    most_trials: int = Field(default=DEFAULT_MOST_TRIALS, ge=1, le=1000)
+    sends: bool = True

@@ -9,28 +9,34 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx
 from pydantic import TypeAdapter
 
 from monitor.calibrating import Calibrate
+from monitor.certificate.issuing import Export
 from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.backups import BackUp
-from monitor.daemon.desk import Decision
+from monitor.daemon.desk import Said, Wanted
 from monitor.daemon.forgetting import Forget
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
+from monitor.examining import ExaminationStep, Localise, OnExaminationStep, Verify
+from monitor.findings import Decision
 from monitor.reports.audit import AuditReport
 from monitor.reports.calibration import CalibrationReport
 from monitor.reports.check import CheckReport
 from monitor.reports.evidence import EvidenceReport
+from monitor.reports.findings import FindingsReport, ShownFinding
 from monitor.reports.forget import ForgetReport
 from monitor.reports.ladder import LadderReport
+from monitor.reports.localisation import LocalisationReport
 from monitor.reports.scan import ScanReport
+from monitor.reports.verification import VerificationReport
 from monitor.scanning import Reported
 from monitor.store import StoreOwner
 from monitor.store.store import WAITING_DIRECTORY
@@ -103,6 +109,37 @@ def verify_through_daemon(
 
     said = _streamed(config, owner, "context", asdict(asked), shown)
     return LadderReport.model_validate(said)
+
+
+def verify_finding_through_daemon(
+    config: Config, owner: StoreOwner, asked: Verify, on_step: OnExaminationStep
+) -> VerificationReport:
+    """Return what the daemon's replays prove. Raises ``StoreBusyError`` if it is silent for 5 s."""
+    said = _examined(config, owner, "verify", asked, on_step)
+    return VerificationReport.model_validate(said)
+
+
+def localise_through_daemon(
+    config: Config, owner: StoreOwner, asked: Localise, on_step: OnExaminationStep
+) -> LocalisationReport:
+    """Return where the daemon saw the fault. Raises ``StoreBusyError`` if it is silent for 5 s."""
+    said = _examined(config, owner, "localise", asked, on_step)
+    return LocalisationReport.model_validate(said)
+
+
+def _examined(
+    config: Config,
+    owner: StoreOwner,
+    verb: str,
+    asked: Verify | Localise,
+    on_step: OnExaminationStep,
+) -> object:
+    def shown(step: dict[str, Any]) -> None:
+        on_step(ExaminationStep(**step))
+
+    body = asdict(asked)
+    path = f"findings/{quote(body.pop('finding'), safe='')}/{verb}"
+    return _streamed(config, owner, path, body, shown)
 
 
 def _streamed(
@@ -184,6 +221,11 @@ def forget_through_daemon(
     return ForgetReport.model_validate(said)
 
 
+def certificate_of_daemon(config: Config, owner: StoreOwner, asked: Export) -> str:
+    """Return a certificate the daemon issued. Raises ``StoreBusyError`` if it is silent for 5 s."""
+    return str(_streamed(config, owner, "certificate", asdict(asked), lambda _: None))
+
+
 class DaemonDesk:
     """Answers of the daemon that owns the store."""
 
@@ -195,18 +237,25 @@ class DaemonDesk:
         """Return everything known of a trial."""
         return self._lines("GET", f"/api/trials/{quote(trial, safe='')}")
 
-    def findings(self, *, closed: bool = False) -> list[str]:
-        """Return every open finding, worst first; with ``closed`` ones all, newest first."""
-        return self._lines("GET", "/api/findings?all=1" if closed else "/api/findings")
+    def findings(self, wanted: Wanted) -> FindingsReport:
+        """Return the open findings, worst first; with closed ones all, newest first."""
+        asked = {"all": "1" if wanted.closed else None, "target": wanted.target}
+        asked["state"] = wanted.state.value if wanted.state else None
+        query = urlencode({name: value for name, value in asked.items() if value is not None})
+        return FindingsReport.model_validate(self._said("GET", f"/api/findings?{query}")["report"])
 
-    def finding(self, finding_id: str) -> list[str]:
-        """Return one finding, open or not, with its strata, trials and history."""
-        return self._lines("GET", f"/api/findings/{quote(finding_id, safe='')}")
+    def finding(self, given: str) -> ShownFinding:
+        """Return one finding, open or not, by its id or the beginning of it, with its history."""
+        said = self._said("GET", f"/api/findings/{quote(given, safe='')}")
+        return ShownFinding.model_validate(said["report"])
 
-    def decide(self, decision: Decision, finding_id: str, who: str, why: str) -> list[str]:
-        """Confirm, dismiss or resolve a finding."""
-        path = f"/api/findings/{quote(finding_id, safe='')}/{decision}"
-        return self._lines("POST", path, {"who": who, "why": why})
+    def decide(self, decision: Decision, given: str, said: Said) -> list[str]:
+        """Confirm, dismiss, resolve or reopen a finding."""
+        path = f"/api/findings/{quote(given, safe='')}/{decision}"
+        body: dict[str, Any] = {"who": said.who, "why": said.why}
+        if said.suppress is not None:
+            body["suppress_seconds"] = said.suppress.total_seconds()
+        return self._lines("POST", path, body)
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
@@ -214,12 +263,15 @@ class DaemonDesk:
         said = _streamed(self._config, self._owner, "audit", asked, lambda _: None)
         return AuditReport.model_validate(said)
 
-    def _lines(self, method: str, path: str, body: dict[str, str] | None = None) -> list[str]:
+    def _lines(self, method: str, path: str, body: dict[str, Any] | None = None) -> list[str]:
+        return list(self._said(method, path, body)["lines"])
+
+    def _said(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         with _answering(self._config, self._owner) as client:
-            said = client.request(method, path, json=body).json()
+            said: dict[str, Any] = client.request(method, path, json=body).json()
         if "error" in said:
             raise UsageError(said["error"])
-        return list(said["lines"])
+        return said
 
 
 class DaemonScanDesk:

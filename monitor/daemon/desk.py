@@ -4,26 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
 from monitor.app import store_of
 from monitor.clock import Clock
 from monitor.config import Config
 from monitor.errors import StoreError, UnsureError, UsageError
-from monitor.findings import Findings, findings_in, from_row
+from monitor.findings import (
+    Decision,
+    Findings,
+    FindingState,
+    finding_named,
+    findings_in,
+    from_row,
+)
 from monitor.reports.audit import AuditReport, audit_report
-from monitor.reports.findings import decided_line, finding_lines, findings_lines
+from monitor.reports.findings import (
+    FindingsReport,
+    ShownFinding,
+    decided_line,
+    findings_report,
+    shown_finding,
+)
 from monitor.reports.trial import trial_lines
 from monitor.store import Store
 
 
-class Decision(StrEnum):
-    """What a person may decide about an open finding."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which findings are to be listed: ``closed`` ones too, of one target, in one state."""
 
-    CONFIRM = "confirm"
-    DISMISS = "dismiss"
-    RESOLVE = "resolve"
+    closed: bool = False
+    target: str | None = None
+    state: FindingState | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a person decides: who, why, and for how long a dismissed finding keeps twins out."""
+
+    who: str
+    why: str
+    suppress: timedelta | None = None
 
 
 class Desk(Protocol):
@@ -32,14 +56,14 @@ class Desk(Protocol):
     def explain(self, trial: str) -> list[str]:
         """Return everything known of a trial."""
 
-    def findings(self, *, closed: bool = False) -> list[str]:
-        """Return every open finding, worst first; with ``closed`` ones all, newest first."""
+    def findings(self, wanted: Wanted) -> FindingsReport:
+        """Return the open findings, worst first; with closed ones all, newest first."""
 
-    def finding(self, finding_id: str) -> list[str]:
-        """Return one finding, open or not, with its strata, trials and history."""
+    def finding(self, given: str) -> ShownFinding:
+        """Return one finding, open or not, by its id or the beginning of it, with its history."""
 
-    def decide(self, decision: Decision, finding_id: str, who: str, why: str) -> list[str]:
-        """Confirm, dismiss or resolve a finding."""
+    def decide(self, decision: Decision, given: str, said: Said) -> list[str]:
+        """Confirm, dismiss, resolve or reopen a finding."""
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
@@ -62,34 +86,45 @@ class StoreDesk:
             raise UsageError(msg)
         return trial_lines(known)
 
-    def findings(self, *, closed: bool = False) -> list[str]:
-        """Return every open finding, worst first; with ``closed`` ones all, newest first."""
-        if not closed:
-            return findings_lines(self._findings.list_open())
-        self._store.flush()
-        every = [from_row(row) for row in self._store.reader.findings()]
-        return findings_lines(every, none="no finding")
+    def findings(self, wanted: Wanted) -> FindingsReport:
+        """Return the open findings, worst first; with closed ones all, newest first."""
+        every = self._findings.list_open()
+        if wanted.closed or (wanted.state is not None and not wanted.state.is_open):
+            self._store.flush()
+            every = tuple(from_row(row) for row in self._store.reader.findings())
+        return findings_report(
+            [
+                finding
+                for finding in every
+                if wanted.target in (None, finding.target) and wanted.state in (None, finding.state)
+            ]
+        )
 
-    def finding(self, finding_id: str) -> list[str]:
-        """Return one finding, open or not, with its strata, trials and history."""
-        self._store.flush()
-        found = self._store.reader.finding(finding_id)
-        if found is None:
-            msg = f"{finding_id}: no finding has this id (davylamp findings list --all)"
-            raise UsageError(msg)
-        return finding_lines(from_row(found), self._store.reader.finding_history(finding_id))
+    def finding(self, given: str) -> ShownFinding:
+        """Return one finding, open or not, by its id or the beginning of it, with its history."""
+        found = finding_named(self._store, given)
+        return shown_finding(found, self._store.reader.finding_history(found.id))
 
-    def decide(self, decision: Decision, finding_id: str, who: str, why: str) -> list[str]:
-        """Confirm, dismiss or resolve a finding."""
-        if not (who.strip() and why.strip()):
-            msg = f"{finding_id}: say who decides and why (--who, --why)"
+    def decide(self, decision: Decision, given: str, said: Said) -> list[str]:
+        """Confirm, dismiss, resolve or reopen a finding."""
+        if not (said.who.strip() and said.why.strip()):
+            msg = f"{given}: say who decides and why (--who, --why)"
             raise UsageError(msg)
-        decide = {
-            Decision.CONFIRM: self._findings.confirm,
-            Decision.DISMISS: self._findings.dismiss,
-            Decision.RESOLVE: self._findings.resolve,
-        }[decision]
-        return [decided_line(decide(finding_id, who, why, self._clock.now()))]
+        if said.suppress is not None and decision is not Decision.DISMISS:
+            msg = f"{given}: only what is dismissed is suppressed"
+            raise UsageError(msg)
+        finding_id = finding_named(self._store, given).id
+        words = (finding_id, said.who, said.why, self._clock.now())
+        match decision:
+            case Decision.CONFIRM:
+                decided = self._findings.confirm(*words)
+            case Decision.DISMISS:
+                decided = self._findings.dismiss(*words, suppress=said.suppress)
+            case Decision.RESOLVE:
+                decided = self._findings.resolve(*words)
+            case Decision.REOPEN:
+                decided = self._findings.reopen(*words)
+        return [decided_line(decided)]
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain, which must hold ``published``; show its ``last`` links."""

@@ -19,12 +19,13 @@ from monitor.context import LadderStep
 from monitor.daemon.backups import BackupStep
 from monitor.daemon.forgetting import ErasedStep
 from monitor.errors import DavylampError, UnsureError
+from monitor.examining import ExaminationStep
 from monitor.logs import crash_words
 
 log = logging.getLogger(__name__)
 
 Asked = TypeVar("Asked", bound=BaseModel)
-AnyStep = Step | LadderStep | CalibrationStep | BackupStep | ErasedStep
+AnyStep = Step | LadderStep | CalibrationStep | BackupStep | ErasedStep | ExaminationStep
 Put = Callable[[AnyStep], None]
 Work = Callable[[Put], Awaitable[dict[str, object]]]
 MAX_BODY_BYTES = 65_536

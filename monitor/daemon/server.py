@@ -24,8 +24,9 @@ from monitor.daemon.bodies import (
     ProbeNowRequest,
     ScanRequest,
 )
-from monitor.daemon.desk import Decision
+from monitor.daemon.certificates import CertificatePages
 from monitor.daemon.evidence import EvidencePages
+from monitor.daemon.findingpages import FindingPages
 from monitor.daemon.pages import Pages, Put, error_line, outcome, refused
 from monitor.daemon.probepages import ProbePages
 from monitor.daemon.probing import ProbeNow, probe_now
@@ -33,6 +34,7 @@ from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.storepages import StorePages
 from monitor.errors import DavylampError
+from monitor.findings import Decision
 from monitor.planning import profile_choices
 from monitor.scanning import Reported
 from monitor.serving import KnownHost, own_names
@@ -51,6 +53,7 @@ def make_server(
     """
     pages = _Pages(installation, schedule, token, stopping)
     kept = StorePages(installation, token, stopping)
+    found = FindingPages(installation, token, stopping)
     listen = installation.config.listen
     hosts = own_names(listen.host, listen.hosts)
     return Starlette(
@@ -67,13 +70,20 @@ def make_server(
             Route("/api/calibrations/{target}", pages.calibration),
             Route("/api/evidence/{target}", EvidencePages(installation, token, stopping).show),
             Route("/api/trials/{trial}", kept.explain),
-            Route("/api/findings", kept.findings),
-            Route("/api/findings/{finding}", kept.finding),
+            Route("/api/findings", found.findings),
+            Route("/api/findings/{finding}", found.finding),
+            Route("/api/findings/{finding}/verify", found.verify, methods=["POST"]),
+            Route("/api/findings/{finding}/localise", found.localise, methods=["POST"]),
             *(
-                Route(f"/api/findings/{{finding}}/{decision}", kept.decide, methods=["POST"])
+                Route(f"/api/findings/{{finding}}/{decision}", found.decide, methods=["POST"])
                 for decision in Decision
             ),
             Route("/api/audit", kept.audit, methods=["POST"]),
+            Route(
+                "/api/certificate",
+                CertificatePages(installation, token, stopping).issue,
+                methods=["POST"],
+            ),
             Route("/api/forget", kept.forget, methods=["POST"]),
             Route("/api/backup", kept.backup, methods=["POST"]),
         ],

@@ -1,4 +1,4 @@
-"""The daemon's pages over what is kept: trials and findings, for whoever has the token."""
+"""The daemon's pages over what is kept: trials and the audit chain, for whoever has the token."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from monitor.daemon.backups import BackUp, BackupStep, waiting_backup
 from monitor.daemon.bodies import (
     AuditRequest,
     BackupRequest,
-    DecisionRequest,
     ForgetRequest,
 )
-from monitor.daemon.desk import Decision, StoreDesk
+from monitor.daemon.desk import StoreDesk
 from monitor.daemon.forgetting import (
     ERASED_WORDS,
     ErasedStep,
@@ -42,27 +41,6 @@ class StorePages(Pages):
         """Everything known of one trial."""
         trial = request.path_params["trial"]
         return await self.answer(request, lambda: self._desk.explain(trial))
-
-    async def findings(self, request: Request) -> Response:
-        """Every open finding; with ``?all=1`` every one."""
-        closed = request.query_params.get("all") == "1"
-        return await self.answer(request, lambda: self._desk.findings(closed=closed))
-
-    async def finding(self, request: Request) -> Response:
-        """One finding, open or not."""
-        finding = request.path_params["finding"]
-        return await self.answer(request, lambda: self._desk.finding(finding))
-
-    async def decide(self, request: Request) -> Response:
-        """Confirm, dismiss or resolve a finding: the last part of the path says which."""
-        asked = await self.body(request, DecisionRequest)
-        if isinstance(asked, Response):
-            return asked
-        finding = request.path_params["finding"]
-        decision = Decision(request.url.path.rpartition("/")[2])
-        return await self.answer(
-            request, lambda: self._desk.decide(decision, finding, asked.who, asked.why)
-        )
 
     async def audit(self, request: Request) -> Response:
         """Verify the audit chain and tell its head."""

@@ -77,10 +77,10 @@ class Findings:
         The same trial again changes no count. A bare WRONG opens nothing, and any joins only in its
         own stratum: a model that errs now and then is not part of a leak elsewhere. ``confirms`` is
         the finding whose fault the trial was to show again, if it was sent for that; ``examines``
-        the one that a person had it sent for. A twin of what was dismissed opens nothing, as long
-        as that was to last: it is counted there.
+        the one that a person had it sent for, where mistakes alone are no evidence. A twin of what
+        was dismissed opens nothing, as long as that was to last: it is counted there.
         """
-        if not tells_of_a_fault(verdict):
+        if not tells_of_a_fault(verdict) or (examines and is_bare_wrong(verdict)):
             return None
         with self._lock:
             for meant, grown in ((confirms, confirmed_again), (examines, examined)):

@@ -166,7 +166,8 @@ class Probe:
     """A plug: how to plan and run one shape. Probes ``at_limits`` spend the boundary budget.
 
     It is ``left_out_of`` some profiles, unless it is named. ``most_a_day`` says, by its
-    parameters, after how many trials a day more would tell no more.
+    parameters, after how many trials a day more would tell no more. ``localising`` are parameters
+    with which it asks strata of no profile, for whoever wants to know where a fault begins.
     """
 
     name: str
@@ -178,6 +179,7 @@ class Probe:
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     left_out_of: frozenset[str] = frozenset()
     most_a_day: Callable[[Any], float] | None = None
+    localising: tuple[Mapping[str, Any], ...] = ()
 
 
 def stratum(

@@ -214,4 +214,5 @@ PROBE = Probe(
         "standard": {"rounds": 2, "inside": (2, 8)},
         "deep": {"rounds": 4, "sides": ("over", "under", "band"), "inside": (2, 4, 8)},
     },
+    localising=({"inside": (2, 4, 8, 16)}, {"inside": (32, 64)}),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 from monitor.cli.main import main
 from monitor.findings import findings_in
 from monitor.model import VerdictClass
-from monitor.reports.findings import finding_lines
+from monitor.reports.findings import finding_lines, shown_finding
 from monitor.store import open_store
 from tests.unit.daemon.installed import config_of
 from tests.unit.store.samples import NOW
+from tests.unit.test_finding_decisions import flawed
 from tests.unit.test_findings import bad, findings
 
 Capture = pytest.CaptureFixture[str]
@@ -93,12 +95,73 @@ def test_a_long_history_is_told_by_what_changed(folder: Path) -> None:
             stored.record(bad(VerdictClass.CROSSED, f"s{number % 90}"))
         store.flush()
         versions = store.reader.finding_history(finding.id)
-        lines = finding_lines(stored.list_open()[0], versions)
+        lines = finding_lines(shown_finding(stored.list_open()[0], versions))
     history = [line for line in lines if line.startswith("  history")]
     assert "older changes are in the table finding_changes" in history[0]
     assert len(history) == 52
     assert history[-1].endswith("201 verdicts")
     later = replace(versions[-1], changed_at=versions[-1].changed_at + timedelta(days=1))
-    assert finding_lines(finding, [later])[-1].endswith(
+    assert finding_lines(shown_finding(finding, [later]))[-1].endswith(
         "CROSSED  confirmed  201 verdicts  90 strata"
     )
+
+
+def test_findings_as_json_by_target_and_state_and_by_the_beginning_of_an_id(
+    folder: Path, capsys: Capture
+) -> None:
+    one, other, third = opened(folder)
+    assert findings_verb(folder, "resolve", one[:6].lower(), "--why", "done", "--who", "ann") == 0
+    capsys.readouterr()
+
+    def ids(*arguments: str) -> list[str]:
+        assert findings_verb(folder, "list", "--json", "-", *arguments) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["schema_version"] == "1.0"
+        return [each["id"] for each in told["findings"]]
+
+    assert set(ids()) == {other, third}
+    assert ids("--state", "resolved") == [one]
+    assert set(ids("--all", "--target", "glm")) == {one, other, third}
+    assert ids("--target", "qwen") == []
+    assert findings_verb(folder, "list", "--target", "qwen") == 0
+    assert capsys.readouterr().out == "no finding\n"
+    assert findings_verb(folder, "list", "--state", "gone") == 2
+    assert findings_verb(folder, "show", one, "--json", str(folder / "one.json")) == 0
+    shown = json.loads((folder / "one.json").read_text("utf-8"))
+    assert (shown["finding"]["class"], shown["finding"]["state"]) == ("LEAK", "resolved")
+    assert [version["state"] for version in shown["history"]] == ["confirmed", "resolved"]
+    assert shown["history"][1]["who"] == "ann"
+
+
+def test_a_closed_one_is_opened_again_and_a_dismissed_pattern_suppressed(
+    folder: Path, capsys: Capture
+) -> None:
+    with open_store(folder / "store") as store:
+        finding = findings_in(store, NOW).record(flawed())
+        assert finding is not None
+    asked = (finding.id, "--why", "a quirk", "--who", "ann")
+    for wrong in ("7", "0d", "91d", "-7d", "soon"):
+        assert findings_verb(folder, "dismiss", *asked, "--suppress", wrong) == 2, wrong
+    capsys.readouterr()
+    assert findings_verb(folder, "dismiss", *asked, "--suppress", "90d") == 0
+    assert "its twins open nothing until" in capsys.readouterr().out
+    with open_store(folder / "store") as store:
+        assert findings_in(store, NOW).record(flawed()) is None
+    assert findings_verb(folder, "list", "--all") == 0
+    listed = capsys.readouterr().out
+    assert "twins suppressed until" in listed
+    assert "1 verdict suppressed" in listed
+    assert findings_verb(folder, "show", finding.id) == 0
+    shown = capsys.readouterr().out
+    assert "signal   EMPTY/empty" in shown
+    assert "by ann: a quirk  twins open nothing until" in shown
+    assert findings_verb(folder, "reopen", *asked) == 0
+    assert f"{finding.id} is confirmed" in capsys.readouterr().out
+    assert findings_verb(folder, "reopen", *asked) == 2
+    assert "no closed finding" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("bound", ["0%", "51%", "five", "0.9", "5%%"])
+def test_a_bound_that_is_none_is_refused(folder: Path, capsys: Capture, bound: str) -> None:
+    assert findings_verb(folder, "verify", "F-1", "--bound", bound) == 2
+    assert "is no share from 0.1% to 50%" in capsys.readouterr().err

@@ -1,0 +1,85 @@
+"""Pages over findings: only with the token, and the same as without a daemon."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from monitor.app import Installation
+from monitor.model import VerdictClass
+from tests.unit.daemon.test_server import with_server
+from tests.unit.test_finding_decisions import flawed
+from tests.unit.test_findings import bad
+
+
+def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
+    async def test(client: httpx.AsyncClient, _: Any, installation: Installation, __: Any) -> None:
+        one = installation.findings.record(bad(VerdictClass.LEAK))
+        assert one is not None
+        said = {"who": "ann", "why": "mended"}
+        for path in ("forgive", "resolve/x"):
+            found = await client.post(f"/api/findings/{one.id}/{path}", json=said)
+            assert found.status_code == 404
+        short = await client.post(f"/api/findings/{one.id}/dismiss", json={"who": "ann"})
+        assert short.status_code == 400
+        decided = await client.post(f"/api/findings/{one.id}/dismiss", json=said)
+        assert decided.json()["lines"][0].startswith(f"{one.id} is dismissed")
+        again = await client.post(f"/api/findings/{one.id}/resolve", json=said)
+        assert again.status_code == 404
+        assert (await client.get("/api/findings")).json()["report"]["findings"] == []
+        for query in ("all=1", "state=dismissed", "all=1&target=glm"):
+            (line,) = (await client.get(f"/api/findings?{query}")).json()["report"]["findings"]
+            assert line["id"] == one.id
+        none = await client.get("/api/findings?all=1&target=other")
+        assert none.json()["report"]["findings"] == []
+        assert (await client.get("/api/findings?state=gone")).status_code == 400
+        shown = (await client.get(f"/api/findings/{one.id[:4]}")).json()["report"]
+        assert (shown["history"][-1]["who"], shown["finding"]["state"]) == ("ann", "dismissed")
+        reopened = await client.post(f"/api/findings/{one.id}/reopen", json=said)
+        assert reopened.json()["lines"] == [f"{one.id} is confirmed"]
+
+    with_server(tmp_path, test)
+
+
+def test_suppression_is_bounded_and_for_what_is_dismissed(tmp_path: Path) -> None:
+    async def test(client: httpx.AsyncClient, _: Any, installation: Installation, __: Any) -> None:
+        one = installation.findings.record(flawed())
+        assert one is not None
+        said = {"who": "ann", "why": "a quirk", "suppress_seconds": 3600}
+        for seconds in (0, -1, 90 * 86_400 + 1):
+            wrong = said | {"suppress_seconds": seconds}
+            found = await client.post(f"/api/findings/{one.id}/dismiss", json=wrong)
+            assert found.status_code == 400
+        found = await client.post(f"/api/findings/{one.id}/resolve", json=said)
+        assert "only what is dismissed is suppressed" in found.json()["error"]
+        found = await client.post(f"/api/findings/{one.id}/dismiss", json=said)
+        assert "twins open nothing until" in found.json()["lines"][0]
+
+    with_server(tmp_path, test)
+
+
+@pytest.mark.parametrize("verb", ["verify", "localise"])
+def test_looking_again_needs_the_token_and_tells_its_price(tmp_path: Path, verb: str) -> None:
+    async def test(
+        client: httpx.AsyncClient, _: Any, installation: Installation, fake: Any
+    ) -> None:
+        one = installation.findings.record(bad(VerdictClass.LEAK))
+        assert one is not None
+        path = f"/api/findings/{one.id}/{verb}"
+        denied = await client.post(path, json={}, headers={"Authorization": "Bearer x"})
+        assert denied.status_code == 401
+        assert (await client.get(path)).status_code == 405
+        for wrong in ({"bound": 0.9}, {"repeats": 0}, {"more": 1}):
+            assert (await client.post(path, json=wrong)).status_code == 400
+        reply = await client.post(path, json={"sends": False})
+        last = json.loads(reply.text.splitlines()[-1])
+        # Its trial was never stored, so nothing can be asked again: that is no usage error.
+        assert last["unsure"] is True
+        assert "nothing of its evidence can be asked again" in last["error"]
+        assert fake.asked == []
+
+    with_server(tmp_path, test)
