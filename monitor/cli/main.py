@@ -35,6 +35,7 @@ VERBS: VerbTable = {
     "findings": ("monitor.cli.findings_verb", "List, decide about, verify and localise findings."),
     "pages": ("monitor.cli.pages_verb", "Whether pages arrive, before one has to."),
     "evidence": ("monitor.cli.evidence_verb", "What answers add up to: streams and their alarms."),
+    "rules": ("monitor.cli.rules_verb", "Prometheus rules: build them, check them."),
     "scan": ("monitor.cli.scan_verb", "Judge answers that somebody reports."),
     "rescore": (
         "monitor.cli.rescore_verb",
