@@ -73,10 +73,12 @@ audit: install ## Known vulnerabilities of the pinned dependencies, where the da
 	$(BIN)/python scripts/audit.py
 
 .PHONY: rules-test
-rules-test: ## Check the alert rules and run their tests (needs promtool: apt-get install prometheus)
+rules-test: ## Check the rules and try each (apt-get install prometheus prometheus-alertmanager)
 	@command -v promtool >/dev/null || { echo "promtool is missing: apt-get install prometheus" >&2; exit 2; }
+	@command -v amtool >/dev/null || { echo "amtool is missing: apt-get install prometheus-alertmanager" >&2; exit 2; }
 	promtool check rules alerts/rules/*.yml
 	promtool test rules alerts/tests/*.yml
+	amtool check-config alerts/alertmanager/alertmanager.example.yml
 
 .PHONY: bench-canaries
 bench-canaries: install ## False LEAKs and scanning speed against the number of live markers
