@@ -133,8 +133,7 @@ def open_installation(
         scorer = resources.enter_context(closing(scorer_of(config)))
         self_tester = SelfTester(clock, scorer)
         watching = watching_over(config, targets, store, clock, metrics) if watched else None
-        on_score = watching.take_item if watching else None
-        judge = judge_of(config, targets, budget, clock, counters, on_score)
+        judge = judge_of(config, targets, budget, clock, counters, watching)
         metrics.register(_health(config, store, budget, findings, self_tester))
         others = [*_told_last(config, store, metrics, clock, log_verdicts), *sinks]
         pipeline = Pipeline(
@@ -154,13 +153,7 @@ def open_installation(
             registry=registry,
             findings=findings,
             budget=budget,
-            runner=PassRunner(
-                clock=clock,
-                pipeline=pipeline,
-                budget=budget,
-                findings=findings,
-                on_cost=counters.add_cost,
-            ),
+            runner=_runner(clock, pipeline, budget, findings, counters),
             self_tester=self_tester,
             scanner=scanner_over(store, registry, findings, clock, scorer),
             baselines=held(targets, Baselines(config, golden, choices_of, store, counters)),
@@ -171,6 +164,18 @@ def open_installation(
             counters=counters,
             resources=resources.pop_all(),
         )
+
+
+def _runner(
+    clock: Clock, pipeline: Pipeline, budget: Budget, findings: Findings, counters: PrometheusSink
+) -> PassRunner:
+    return PassRunner(
+        clock=clock,
+        pipeline=pipeline,
+        budget=budget,
+        findings=findings,
+        on_cost=counters.add_cost,
+    )
 
 
 def _told(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from monitor.budget import Budget
 from monitor.clock import Clock
@@ -11,7 +11,8 @@ from monitor.config import Config
 from monitor.judge import FILE, Item, Judge, JudgeTarget, Record, Said, labelled_items, subject_of
 from monitor.live import LiveTarget
 from monitor.sinks import PrometheusSink
-from monitor.streams import StreamEvent, item_score
+from monitor.streams import item_score
+from monitor.watching import Watching
 
 # The daemon asks a judge that is new so many items an hour, and one that is known so many: all of
 # them within four hours, then every two days, some 50,000 tokens a day.
@@ -24,11 +25,11 @@ def judge_of(
     budget: Budget,
     clock: Clock,
     counters: PrometheusSink,
-    on_score: Callable[[StreamEvent], None] | None = None,
+    watching: Watching | None = None,
 ) -> Judge | None:
     """Return the configured judge; ``None`` without one.
 
-    ``on_score`` is told how it did on each of its own items.
+    ``watching`` is told how it did on each of its own items.
     """
     settings = config.settings.checks.judge
     target = config.target(settings.target) if settings else None
@@ -44,8 +45,8 @@ def judge_of(
         score = item_score(target.name, item, said)
         if score is not None:
             counters.count_score(target.name, score.probe, score.key.lane, bad=bool(score.y))
-            if on_score is not None:
-                on_score(score)
+            if watching is not None:
+                watching.take_item(score)
         show_trust(judge)
 
     def show_trust(judge: Judge) -> None:

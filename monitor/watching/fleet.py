@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from monitor.config.detection import Detection
 from monitor.detect.thresholds import Allowance, Share, thresholds
@@ -20,6 +21,8 @@ from monitor.streams import TREND_PROBES, StreamKey
 # moved may not.
 PAGING = frozenset({Lane.HARD, Lane.TOLERATED})
 _DAY_SECONDS = 86_400.0
+# Strata of targets that are alike have shares that are alike.
+_ALIKE = 16_384
 FACTS_PROBE, FIRST_TOKEN_PROBE, JUDGE_PROBE = "golden", "border", "judge"
 
 
@@ -133,6 +136,7 @@ def _sum(shares: Iterable[Share]) -> float:
     return math.fsum(share.weight for share in shares if share.scores_per_day > 0)
 
 
+@lru_cache(maxsize=_ALIKE)
 def _part(share: Share, whole: float, allowance: Allowance) -> float | None:
     """Return the threshold of one share of so much weight in all."""
     others = Share(weight=max(0.0, whole - share.weight), scores_per_day=1.0)

@@ -178,7 +178,8 @@ def test_it_finds_the_leak_by_itself_and_stops_with_nothing_lost(leaking: Instal
     stored = leaking.contents()
     assert len(stored["exchange_verdicts"]) >= counted
     assert len(stored["exchanges"]) == len(stored["exchange_verdicts"])
-    assert len(stored["verdicts"]) == len(stored["trials"])
+    of_trials = [row for row in stored["verdicts"] if "stream" not in row]
+    assert len(of_trials) == len(stored["trials"])
     listed = leaking.davylamp("findings", "list")
     assert re.search("LEAK|CROSSED", listed.stdout)
 
