@@ -19,7 +19,7 @@ JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "misc", "common"}
 # `davylamp --help` must be quick: none of these is loaded before a verb needs it.
 HEAVY = (
     *("chdb", "clickhouse_connect", "starlette", "uvicorn", "apscheduler"),
-    *("httpx", "pydantic", "cryptography"),
+    *("httpx", "pydantic", "cryptography", "opentelemetry", "requests"),
 )
 HTTPX_MAY_BE_IMPORTED_BY = {
     "monitor/http.py": "the bounded client of everything that goes to a target",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import ssl
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -19,7 +21,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 60.0
 
 
 class Collector:
@@ -109,8 +111,8 @@ def value_of(value: AnyValue) -> Any:
 
 
 @contextlib.contextmanager
-def collecting() -> Iterator[Collector]:
-    """Run a collector while entered."""
+def collecting(certified: tuple[Path, Path] | None = None) -> Iterator[Collector]:
+    """Run a collector while entered; with a certificate and its key it speaks TLS."""
     collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):
@@ -132,12 +134,24 @@ def collecting() -> Iterator[Collector]:
                 self.end_headers()
                 self.wfile.write(collector.body)
 
+        def handle(self) -> None:
+            with contextlib.suppress(ssl.SSLError):  # not trusted
+                super().handle()
+
         def log_message(self, *_: Any) -> None:
             return
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     collector.url = f"http://127.0.0.1:{server.server_port}"
+    if certified is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certified)
+        # The handshake is left to the thread of the connection.
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
+        collector.url = f"https://localhost:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:

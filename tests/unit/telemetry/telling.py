@@ -22,12 +22,15 @@ def describing(version: str = CURRENT) -> Describing:
 
 
 def exporter(
-    collector: Collector | str, version: str = CURRENT, timeout_seconds: float = 10.0
+    collector: Collector | str,
+    version: str = CURRENT,
+    timeout_seconds: float = 10.0,
+    ca_file: str | None = None,
 ) -> OtlpExporter:
     place = Place(
         endpoint=collector if isinstance(collector, str) else collector.url,
         headers={"Authorization": f"Bearer {TOKEN}", "X-Scope": "team-a"},
-        ca_file=None,
+        ca_file=ca_file,
         timeout_seconds=timeout_seconds,
     )
     origin = Origin(environment="prod", instance="process-1")

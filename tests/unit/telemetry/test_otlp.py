@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from monitor.model import Outcome, VerdictClass
 from monitor.telemetry.describing import span_id, trace_id
 from monitor.telemetry.names import NAMES
 from tests.fakes.collector import Collector, collecting, plain
+from tests.unit.cli.certificate import self_signed
 from tests.unit.store.samples import SECRETS, trial, verdict
 from tests.unit.telemetry.telling import CURRENT, OLDER, TOKEN, describing, exporter
 
@@ -232,6 +235,19 @@ def test_nobody_listens() -> None:
     assert not sender.send_spans(TOLD.spans)
     assert sender.trouble == "no answer"
     sender.close()
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_only_a_collector_that_is_trusted_is_told(trusted: bool, tmp_path: Path) -> None:
+    certified = self_signed(tmp_path, timedelta(days=1))
+    with collecting(certified) as collector:
+        ca_file = str(certified[0]) if trusted else None
+        sender = exporter(collector, timeout_seconds=2.0, ca_file=ca_file)
+        assert sender.send_spans(TOLD.spans) is trusted
+        assert bool(sender.trouble) is not trusted
+        sender.close()
+    assert len(collector.spans) == (3 if trusted else 0)
+    assert bool(collector.headers) is trusted, "no token goes to a stranger"
 
 
 def test_an_endless_answer_is_not_read() -> None:
