@@ -10,6 +10,7 @@ from monitor.cli.doctor_around import check_listening, check_node, check_storage
 from monitor.cli.doctor_calibration import check_calibrations
 from monitor.cli.doctor_checks import check_checks
 from monitor.cli.doctor_line import Health, Line, Surroundings
+from monitor.cli.doctor_pages import check_pages
 from monitor.cli.doctor_sql import check_readers
 from monitor.cli.doctor_target import check_target
 
@@ -30,6 +31,7 @@ async def doctor(around: Surroundings) -> Report:
         *(_one(check_node(around, target, node)) for target in targets for node in target.nodes),
         _all(check_listening(around)),
         _all(check_readers(around)),
+        _all(check_pages(around)),
     ]
     lines = [line for group in await asyncio.gather(*groups) for line in group]
     text = "\n".join(str(line) for line in lines)

@@ -218,8 +218,7 @@ class Outbox:
     def waiting(self) -> Waiting:
         """Return how many events wait, and for how long."""
         with self._working() as database:
-            count, oldest = database.execute("SELECT count(), min(made_at) FROM events").fetchone()
-        return Waiting(events=count, oldest=None if oldest is None else _instant(oldest))
+            return _waiting(database)
 
     def close(self) -> None:
         """Close the file; safe to call twice."""
@@ -235,6 +234,29 @@ class Outbox:
         except sqlite3.Error as error:
             msg = f"the outbox of pages cannot be used: {error}"
             raise StoreError(msg) from error
+
+
+def waiting_in(folder: Path) -> Waiting | None:
+    """Return what waits in an outbox that another process may have, changing nothing.
+
+    ``None`` if there is no outbox. Raises ``StoreError`` if it cannot be read.
+    """
+    file = folder / OUTBOX_FILE
+    if not file.exists():
+        return None
+    try:
+        with contextlib.closing(
+            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
+        ) as database:
+            return _waiting(database)
+    except sqlite3.Error as error:
+        msg = f"{file} cannot be read: {error}"
+        raise StoreError(msg) from error
+
+
+def _waiting(database: sqlite3.Connection) -> Waiting:
+    count, oldest = database.execute("SELECT count(), min(made_at) FROM events").fetchone()
+    return Waiting(events=count, oldest=None if oldest is None else _instant(oldest))
 
 
 def open_outbox(folder: Path, now: datetime) -> Outbox:

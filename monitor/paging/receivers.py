@@ -138,7 +138,9 @@ def signature(body: bytes, secret: str, at: datetime) -> str:
     return f"t={seconds},v1={made.hexdigest()}"
 
 
-def receivers_of(config: Config, clock: Clock) -> tuple[Receiver, ...]:
+def receivers_of(
+    config: Config, clock: Clock, environ: Mapping[str, str] | None = None
+) -> tuple[Receiver, ...]:
     """Return everybody a configuration tells directly.
 
     Raises ``ConfigError`` that names a secret which is missing or cannot be one.
@@ -146,12 +148,12 @@ def receivers_of(config: Config, clock: Clock) -> tuple[Receiver, ...]:
     pages = config.settings.pages
     first: tuple[Receiver, ...] = ()
     if pages.pagerduty is not None:
-        first = (_pagerduty(pages.pagerduty, clock),)
-    return (*first, *(_webhook(each, clock) for each in pages.webhooks))
+        first = (_pagerduty(pages.pagerduty, clock, environ),)
+    return (*first, *(_webhook(each, clock, environ) for each in pages.webhooks))
 
 
-def _pagerduty(section: PagerDuty, clock: Clock) -> Receiver:
-    key = resolve_secret(section.routing_key)
+def _pagerduty(section: PagerDuty, clock: Clock, environ: Mapping[str, str] | None) -> Receiver:
+    key = resolve_secret(section.routing_key, environ)
     if not _ROUTING_KEY.fullmatch(key):
         place = section.routing_key.place
         raise ConfigError(
@@ -166,13 +168,13 @@ def _pagerduty(section: PagerDuty, clock: Clock) -> Receiver:
     )
 
 
-def _webhook(section: Webhook, clock: Clock) -> Receiver:
+def _webhook(section: Webhook, clock: Clock, environ: Mapping[str, str] | None) -> Receiver:
     token, secret = section.token, section.signing_secret
     return WebhookReceiver(
         name=section.name,
         url=section.url,
-        token=resolve_secret(token) if token is not None else "",
-        secret=resolve_secret(secret) if secret is not None else "",
+        token=resolve_secret(token, environ) if token is not None else "",
+        secret=resolve_secret(secret, environ) if secret is not None else "",
         signature_header=section.signature_header,
         client=_client(section.url, clock),
         clock=clock,

@@ -34,7 +34,7 @@ def test_only_the_daemon_opens_a_pager_and_only_a_verb_tries_receivers() -> None
                 found.add(str(file.relative_to(SOURCE)))
     assert users == {
         "open_pager(": {"daemon/run.py"},
-        "receivers_of(": {"paging/opening.py", "paging/trying.py"},
+        "receivers_of(": {"paging/opening.py", "paging/trying.py", "cli/doctor_pages.py"},
         "try_pages(": {"cli/pages_verb.py"},
     }
 
