@@ -1,0 +1,1 @@
+"""What Prometheus rules are tried with."""

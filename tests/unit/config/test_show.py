@@ -36,7 +36,14 @@ storage: {url: "clickhouse://me@db:8123/x", password_env: DB_PASSWORD}
 )
 
 
-@pytest.mark.parametrize("text", [GOOD, RICH])
+SLOS = """\
+slos:
+  - {name: a, target: glm-prod, objective: 99.9, window: 7d, tiers: [fast], probes: [burst]}
+  - {name: b, sli: latency, within: 30s, objective: 95, by_probe: true, volume: 2_400}
+"""
+
+
+@pytest.mark.parametrize("text", [GOOD, RICH, GOOD + SLOS, GOOD + "slos: ./objectives\n"])
 def test_what_is_shown_loads_to_the_same(tmp_path: Path, text: str) -> None:
     config = load_text(tmp_path, text)
     again = load_text(tmp_path, render_effective(config))

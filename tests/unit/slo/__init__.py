@@ -1,0 +1,1 @@
+"""Tests of objectives and the rules made of them."""
