@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import typer
 
 from monitor.cli.desk import open_desk
-from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
+from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, is_head, write_text
 from monitor.reports.audit import audit_lines
 
-_HASH = re.compile(r"[0-9a-f]{64}")
 _MOST_SHOWN = 1_000
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-
-
-def _is_hash(text: str | None) -> str | None:
-    """Return it, or refuse what is no hash."""
-    if text is not None and not _HASH.fullmatch(text.strip().lower()):
-        msg = "a head is 64 hex digits, as db audit and the log print it"
-        raise typer.BadParameter(msg)
-    return text.strip().lower() if text is not None else None
 
 
 @app.command("audit")
 def audit(
     head: Annotated[
         str | None,
-        typer.Option(callback=_is_hash, help="A head seen earlier: the chain must hold it."),
+        typer.Option(callback=is_head, help="A head seen earlier: the chain must hold it."),
     ] = None,
     last: Annotated[
         int, typer.Option(min=0, max=_MOST_SHOWN, help="Show so many of the newest links.")

@@ -8,6 +8,12 @@ from monitor.cli.lazy import VerbTable, lazy_group
 
 VERBS: VerbTable = {
     "show": ("monitor.cli.evidence_show", "How each stream of a target stands: K of N, alarms."),
+    "export": ("monitor.cli.evidence_export", "A signed certificate of a leak, for others."),
+    "verify": ("monitor.cli.evidence_verify", "Whether a certificate holds; needs no store."),
+    "public-key": (
+        "monitor.cli.evidence_public_key",
+        "The key that verifies certificates of this installation.",
+    ),
 }
 
 app = typer.Typer(

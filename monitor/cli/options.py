@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,17 @@ def has_folder(where: str | None) -> str | None:
     return where
 
 
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def is_head(text: str | None) -> str | None:
+    """Return a head of the audit chain, or refuse what is no hash."""
+    if text is not None and not _HASH.fullmatch(text.strip().lower()):
+        msg = "a head is 64 hex digits, as db audit and the log print it"
+        raise typer.BadParameter(msg)
+    return text.strip().lower() if text is not None else None
+
+
 ConfigOption = Annotated[
     Path, typer.Option("--config", "-c", help="The configuration file.", show_default=True)
 ]
@@ -26,6 +38,10 @@ JsonOption = Annotated[
     typer.Option(
         "--json", callback=has_folder, help="Write the result as JSON to this file; - is stdout."
     ),
+]
+HeadOption = Annotated[
+    str | None,
+    typer.Option(callback=is_head, help="A head of the audit chain that was seen elsewhere."),
 ]
 DEFAULT_CONFIG = Path("davylamp.yaml")
 
