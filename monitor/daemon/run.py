@@ -38,7 +38,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
     )
     try:
         watch.verdicts.recall(installation.store.reader.last_scheduled(clock.now() - OLDEST))
-        async with _readers_served(installation), _paging(installation, recent):
+        async with _readers_served(installation), paging(installation, recent):
             await _serve(installation, watch, token)
     finally:
         await installation.aclose()
@@ -63,21 +63,36 @@ async def _readers_served(installation: Installation) -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def _paging(installation: Installation, recent: RecentAnswers) -> AsyncIterator[None]:
+async def paging(installation: Installation, recent: RecentAnswers) -> AsyncIterator[None]:
     """Tell the configured receivers of findings meanwhile. A pager that crashes ends the daemon."""
     of = installation
     pager = open_pager(of.config, of.store, of.findings, recent, of.metrics, of.clock)
     if pager is None:
         yield
         return
+    running = asyncio.create_task(pager.run())
+    owner = asyncio.current_task()
+
+    def crashed(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and owner is not None:
+            owner.cancel()
+
+    running.add_done_callback(crashed)
     try:
-        async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(pager.run())
-            yield
-            running.cancel()
-        await pager.finish()
+        yield
     finally:
-        await pager.aclose()
+        try:
+            await _ended(running)
+            await pager.finish()
+        finally:
+            await pager.aclose()
+
+
+async def _ended(running: asyncio.Task[None]) -> None:
+    """End what runs for ever. Raises what it crashed of, if it did."""
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
 
 
 async def _serve(installation: Installation, watch: Watch, token: str) -> None:
