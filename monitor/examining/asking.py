@@ -9,6 +9,7 @@ from typing import Any
 
 from monitor.config import Config, Target
 from monitor.configured import choices_of
+from monitor.model import Part
 from monitor.planning import PROFILES, ProbeChoice, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import TargetView, TenantView, TrialPlan
@@ -61,7 +62,7 @@ def cheapest_again(
 def _distinct(trials: Sequence[AskedTrial]) -> list[AskedTrial]:
     """Return one trial of those that nothing here can tell apart: the first."""
     seen = {
-        (each.probe, each.stratum, each.purpose, each.golden, each.tenants): each
+        (each.probe, each.stratum, each.purpose, each.golden, each.asked_by): each
         for each in reversed(trials)
     }
     return list(seen.values())
@@ -83,7 +84,7 @@ def _again(
 def draw(trial: AskedTrial, choice: ProbeChoice, view: TargetView, rng: Random) -> TrialPlan | None:
     """Return a fresh trial like one that was asked: its stratum, and its golden prompt if any.
 
-    Of several that one with the same purpose and tenants is preferred.
+    Of several that one is preferred that has the same purpose, and the same tenants in their parts.
     """
     view = _narrowed(view, trial.golden)
     best: TrialPlan | None = None
@@ -121,9 +122,16 @@ def plans_of(choice: ProbeChoice, view: TargetView, rng: Random) -> list[TrialPl
     return [plan for plan in plans if isinstance(plan, TrialPlan)]
 
 
-def _likeness(plan: TrialPlan, trial: AskedTrial) -> tuple[bool, bool]:
+def _likeness(plan: TrialPlan, trial: AskedTrial) -> tuple[bool, bool, bool]:
+    """Tell whether a plan has a trial's purpose, its tenants, and each in the part it played."""
     named = tenants_in(plan.arguments)
-    return plan.purpose == trial.purpose, not named or named == set(trial.tenants)
+    parts = {(part, tenant) for part, tenant in named if part in set(Part)}
+    tenants = {tenant for _, tenant in named}
+    return (
+        plan.purpose == trial.purpose,
+        not named or tenants == {tenant for _, tenant in trial.asked_by},
+        parts <= set(trial.asked_by),
+    )
 
 
 def _golden(plan: TrialPlan) -> str:
@@ -131,20 +139,23 @@ def _golden(plan: TrialPlan) -> str:
     return prompt.name if isinstance(prompt, GoldenPrompt) else ""
 
 
-def tenants_in(arguments: object) -> set[str]:
-    """Return the names of the tenants that the arguments of a trial speak of, however deep."""
-    return {tenant.name for tenant in _tenants(arguments)}
+def tenants_in(arguments: Mapping[str, object]) -> set[tuple[str, str]]:
+    """Return the tenants that a trial's arguments speak of, each under the name it goes by there.
+
+    That name is the part it plays, where a probe says ``donor`` or ``victim``.
+    """
+    return {(name, tenant.name) for name, tenant in _tenants("", arguments)}
 
 
-def _tenants(value: Any) -> Iterator[TenantView]:
+def _tenants(name: str, value: Any) -> Iterator[tuple[str, TenantView]]:
     if isinstance(value, TenantView):
-        yield value
+        yield name, value
     elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _tenants(each)
+        for key, each in value.items():
+            yield from _tenants(str(key), each)
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _tenants(each)
+            yield from _tenants(name, each)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from _tenants(getattr(value, field.name))
+            yield from _tenants(field.name, getattr(value, field.name))

@@ -13,7 +13,8 @@ from monitor.store.rows import TABLES, ExchangeRow, TrialRow, VerdictRow
 class AskedTrial:
     """How a trial was asked, and the classes of its verdicts.
 
-    ``golden`` names its golden prompt, if it had one; ``tenants`` are those that asked.
+    ``golden`` names its golden prompt, if it had one; ``asked_by`` are the parts of its exchanges,
+    each with a tenant that played it.
     """
 
     id: str
@@ -22,7 +23,7 @@ class AskedTrial:
     stratum: str
     purpose: str
     golden: str
-    tenants: tuple[str, ...]
+    asked_by: tuple[tuple[str, str], ...]
     classes: tuple[str, ...]
 
 
@@ -33,10 +34,10 @@ class AskedReader(Reader):
         """Return those of these trials that are still known, oldest first."""
         sql = (
             "SELECT t.id, t.probe, t.shape, t.stratum, t.purpose, "  # noqa: S608
-            "arraySort(e.golden), arraySort(e.tenants), arraySort(v.classes) "
+            "arraySort(e.golden), arraySort(e.asked_by), arraySort(v.classes) "
             f"FROM (SELECT * FROM {TABLES[TrialRow]} FINAL "
             "WHERE has({trials:Array(String)}, id)) AS t "
-            "INNER JOIN (SELECT trial, groupUniqArray(tenant) AS tenants, "
+            "INNER JOIN (SELECT trial, groupUniqArray((part, tenant)) AS asked_by, "
             "groupUniqArrayIf(golden, golden != '') AS golden "
             f"FROM {TABLES[ExchangeRow]} FINAL WHERE has({{trials:Array(String)}}, trial) "
             "GROUP BY trial) AS e ON e.trial = t.id "
@@ -52,10 +53,10 @@ class AskedReader(Reader):
                 stratum=str(stratum),
                 purpose=str(purpose),
                 golden=next(iter(golden), ""),
-                tenants=tuple(tenants),
+                asked_by=tuple((str(part), str(tenant)) for part, tenant in asked_by),
                 classes=tuple(classes),
             )
-            for trial, probe, shape, stratum, purpose, golden, tenants, classes in (
+            for trial, probe, shape, stratum, purpose, golden, asked_by, classes in (
                 self._client.query(sql, {"trials": list(trials)})
             )
         )

@@ -39,7 +39,7 @@ def asked(plan: TrialPlan, trial_id: str = "t-1") -> AskedTrial:
         stratum=plan.stratum,
         purpose=plan.purpose,
         golden=prompt.name if prompt else "",
-        tenants=tuple(sorted(tenants_in(plan.arguments))),
+        asked_by=tuple(sorted(tenants_in(plan.arguments))),
         classes=("LEAK",),
     )
 
@@ -56,6 +56,7 @@ def test_the_like_of_each_trial_is_planned_again(probe: str, profile: str) -> No
         assert (again.probe, again.stratum) == (plan.probe, plan.stratum)
         assert again.arguments.get("prompt") == plan.arguments.get("prompt")
         assert again.purpose == plan.purpose
+        assert tenants_in(again.arguments) == tenants_in(plan.arguments)
 
 
 def test_the_cheapest_that_can_be_asked_is_chosen(tmp_path: Path) -> None:
@@ -109,6 +110,6 @@ def test_how_a_trial_was_asked_is_read_back(tmp_path: Path) -> None:
             stratum="short/c1/cold/plain/pair",
             purpose="a code comes back",
             golden="suite/one",
-            tenants=("victim-b", "victim-c"),
+            asked_by=(("victim", "victim-b"), ("victim", "victim-c")),
             classes=("LEAK",),
         )
