@@ -1,4 +1,4 @@
-"""What stands in a certificate: a documented contract (docs/evidence-json.md).
+"""What stands in a certificate: a documented contract (docs/certificate-json.md).
 
 It holds markers of ours in clear, and else codes, ids, numbers and hashes: no other text of a
 prompt or an answer.
