@@ -73,15 +73,17 @@ def test_every_commented_line_of_the_template_is_usable(tmp_path: Path) -> None:
     path = tmp_path / "davylamp.yaml"
     init(path)
     lines = path.read_text(encoding="utf-8").splitlines()
-    keys = "context_tokens: output_tokens: nodes: labels: reasoning: price: schedule: log:"
-    shown = ("  - {", *keys.split())
+    keys = "context_tokens: output_tokens: nodes: labels: reasoning: price: schedule: log: pages:"
+    shown = ("  - {", "  pagerduty:", "  drain:", *keys.split())
     keep = [
         line.replace("# ", "", 1) if line.strip().removeprefix("# ").startswith(shown) else line
         for line in lines
     ]
     keep = [line for line in keep if "name: burst" not in line and "name: golden" not in line]
     path.write_text("\n".join(keep), encoding="utf-8")
-    target = load(path).targets[0]
+    config = load(path)
+    target = config.targets[0]
+    assert config.settings.pages.drain_command(target.name) == "gatewayctl drain {target}"
     assert (target.context_tokens, len(target.nodes)) == (131_072, 2)
     assert target.price is not None
 
