@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -68,6 +69,8 @@ class Pager:
         self._kept = {sender: asyncio.Event() for sender in self._senders}
         self._wake: Callable[[], None] = self._changed.set
         self._missing: set[str] = set()
+        # A look that was cancelled may still be under way in its thread when the last one begins.
+        self._looking = threading.Lock()
 
     def notice(self) -> None:
         """Look soon at what findings ask for; from any thread."""
@@ -141,6 +144,10 @@ class Pager:
 
         Raises ``StoreError`` if the outbox cannot be used.
         """
+        with self._looking:
+            return self._reconcile()
+
+    def _reconcile(self) -> int:
         said = self._told.outbox.incidents()
         now = self._clock.now()
         open_findings = {finding.id: finding for finding in self._told.findings.list_open()}

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from monitor.clock import SystemClock
 from monitor.model import VerdictClass
+from monitor.paging.evidence import Evidence
 from monitor.paging.outbox import OUTBOX_FILE
 from monitor.paging.sender import BACKOFF_SECONDS, LONGEST_WAIT_SECONDS
 from tests.fakes.events_v2 import Endpoint, serving
@@ -397,4 +400,24 @@ def test_a_pager_whose_disk_fails_goes_on_and_says_so(
         assert "davylamp_page_outbox_events{" not in of.metrics(), "not known is not 0"
         of.restart()
         of.tell()
+    assert endpoint.actions() == ["trigger"]
+
+
+def test_two_looks_at_once_say_a_thing_once(leaky: Paged, endpoint: Endpoint) -> None:
+    asked: list[str] = []
+    second = threading.Event()
+
+    def slow(trials: Sequence[str]) -> Evidence:
+        asked.extend(trials)
+        if len(asked) > 1:
+            second.set()
+        second.wait(0.3)
+        return Evidence()
+
+    leaky.open()
+    leaky.pager._told = replace(leaky.pager._told, evidence=slow)
+    with ThreadPoolExecutor(2) as threads:
+        kept = [threads.submit(leaky.pager.reconcile) for _ in range(2)]
+    assert sorted(each.result() for each in kept) == [0, 1]
+    leaky.send()
     assert endpoint.actions() == ["trigger"]
