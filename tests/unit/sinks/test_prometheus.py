@@ -9,7 +9,6 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor import conventions
 from monitor.budget import Remaining
 from monitor.conventions import (
     METRICS,
@@ -18,7 +17,7 @@ from monitor.conventions import (
     NotProbed,
     SkipReason,
 )
-from monitor.conventions.metric import MetricKind
+from monitor.conventions.metric import PREFIX, MetricKind
 from monitor.conventions.pages import Route
 from monitor.findings import Findings
 from monitor.model import CalibrationState, Lane, Outcome, VerdictClass
@@ -27,9 +26,12 @@ from monitor.paging.counting import PageCounters
 from monitor.paging.outbox import open_outbox
 from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream, TelemetryCounter
 from monitor.store import WriterStats
+from monitor.watching import StreamCollector
 from tests.unit.daemon.installed import ManualClock
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
 from tests.unit.test_findings import MemoryFindings
+from tests.unit.watching.building import a_book
+from tests.unit.watching.test_book import feed
 
 STREAM = Stream(
     target="glm",
@@ -159,6 +161,7 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
     prometheus.set_config_hash("0a1b")
     prometheus.add_cost("glm", 0.25)
     registry.register(health())
+    registry.register(streams())
     found = {
         family.name: {frozenset(s.labels) - {"le"} for s in family.samples}
         for family in text_string_to_metric_families(generate_latest(registry).decode())
@@ -173,6 +176,17 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
         labels = found.get(name) or found[name.removesuffix("_total")]
         assert labels == {frozenset(label.value for label in metric.labels)}
     assert total(scrape(registry), "config_hash_info") == 1
+
+
+def streams() -> StreamCollector:
+    book = a_book()
+    feed(book, ["g"])
+    return StreamCollector(
+        env="test",
+        targets=("glm",),
+        standings=lambda: book.standings({"glm"}),
+        refused=lambda: 0,
+    )
 
 
 def health() -> HealthCollector:
@@ -253,4 +267,4 @@ def test_two_monitors_in_one_process_do_not_meet() -> None:
     _, other = sink()
     first.deliver(trial(1), verdict(1))
     assert total(scrape(one), "verdicts_total") == 1
-    assert not [key for key in scrape(other) if key[0] == f"{conventions.PREFIX}verdicts_total"]
+    assert not [key for key in scrape(other) if key[0] == f"{PREFIX}verdicts_total"]

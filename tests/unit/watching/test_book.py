@@ -92,11 +92,12 @@ def test_what_one_trial_did_is_told() -> None:
     for number in range(7):
         trial, verdict = judged("t", number=number)
         moves = book.take(scores_of(trial, verdict, age=number), verdict.decided_at)
-        told += [(m.after.key.lane, m.after.watch.alarm.tier.name) for m in moves if m.raised]
+        raised = [(m.after.key.lane, m.after.watch.alarm) for m in moves if m.raised]
+        told += [(number + 1, lane, alarm.tier.name) for lane, alarm in raised]
     assert told == [
-        (Lane.TOLERATED, "TICKET"),
-        (Lane.TREND, "TICKET"),
-        (Lane.TOLERATED, "PAGE"),
+        (5, Lane.TOLERATED, "TICKET"),
+        (5, Lane.TREND, "TICKET"),
+        (6, Lane.TOLERATED, "PAGE"),
     ]
 
 
