@@ -124,7 +124,7 @@ class _Line:
         return request
 
     def _answered(self, response: requests.Response, **_: object) -> None:
-        """Note the status; whatever else a collector says is not read."""
+        """Note the status; closed here, before it is read, the rest of an answer costs nothing."""
         self.trouble = f"HTTP {response.status_code}"
         response.close()
 
@@ -137,7 +137,6 @@ def _session(
 
     session = requests.Session()
     session.trust_env = False  # no proxy, no .netrc
-    session.stream = True
     session.auth = dressed
     session.hooks["response"] = [answered]
     return session

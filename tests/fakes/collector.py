@@ -32,6 +32,7 @@ class Collector:
         self.answer: dict[str, str] = {}
         self.body = b""
         self.hanging = False
+        self.read_to_the_end = False
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.bodies: list[bytes] = []
@@ -133,6 +134,7 @@ def collecting(certified: tuple[Path, Path] | None = None) -> Iterator[Collector
                 self.send_header("content-length", str(len(collector.body)))
                 self.end_headers()
                 self.wfile.write(collector.body)
+                collector.read_to_the_end = True
 
         def handle(self) -> None:
             with contextlib.suppress(ssl.SSLError):  # not trusted

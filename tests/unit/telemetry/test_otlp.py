@@ -255,4 +255,5 @@ def test_an_endless_answer_is_not_read() -> None:
         collector.body = b"x" * 50_000_000
         sender = exporter(collector)
         assert sender.send_spans(TOLD.spans)
+        assert not collector.read_to_the_end
         sender.close()

@@ -85,8 +85,9 @@ def sink_over(
     return sink
 
 
-def test_what_waits_is_sent_at_the_end() -> None:
+def test_what_waits_is_sent_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
     taken, counts = Taken(), Counts()
+    caplog.set_level(logging.INFO, logger="monitor.telemetry")
     sink = sink_over(taken, counts)
     for number in range(4):
         sink.deliver(trial(number), verdict(number))
@@ -98,6 +99,7 @@ def test_what_waits_is_sent_at_the_end() -> None:
     assert counts == {(SPANS, SENT): 12, (EVENTS, SENT): 4, (METRICS, SENT): 1}
     sink.close()
     assert taken.closed == 1
+    assert not caplog.records
 
 
 def test_a_verdict_is_measured_at_once() -> None:
