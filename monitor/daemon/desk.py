@@ -92,12 +92,14 @@ class StoreDesk:
         if wanted.closed or (wanted.state is not None and not wanted.state.is_open):
             self._store.flush()
             every = tuple(from_row(row) for row in self._store.reader.findings())
+        suppressing = self._findings.list_suppressing(self._clock.now())
         return findings_report(
             [
                 finding
                 for finding in every
                 if wanted.target in (None, finding.target) and wanted.state in (None, finding.state)
-            ]
+            ],
+            [each for each in suppressing if wanted.target in (None, each.target)],
         )
 
     def finding(self, given: str) -> ShownFinding:

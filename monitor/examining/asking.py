@@ -22,11 +22,12 @@ _DRAWS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Again:
-    """A trial that can be asked again: which probe plans the like of it, and what one costs."""
+    """A trial that can be asked again: how it is planned, what it costs, whether it is gentle."""
 
     trial: AskedTrial
     choice: ProbeChoice
     tokens: int
+    gentle: bool
 
 
 def sources_of(config: Config, target: Target, probe: str) -> tuple[ProbeChoice, ...]:
@@ -77,7 +78,8 @@ def _again(
     for choice in sources.get(trial.probe, ()):
         plan = draw(trial, choice, view, rng)
         if plan is not None:
-            return Again(trial=trial, choice=choice, tokens=plan.price.answered_tokens)
+            tokens = plan.price.answered_tokens
+            return Again(trial=trial, choice=choice, tokens=tokens, gentle=plan.gentle)
     return None
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from random import Random
 from typing import Any
 
@@ -72,7 +71,7 @@ async def subject_of(installation: Installation, given: str, rng: Random) -> Sub
     _refuse_another_leak(installation, finding)
     live, _ = await ready(installation, target)
     again, sources = await asyncio.to_thread(_again, installation, target, finding, live, rng)
-    _refuse_harm(live, again, rng)
+    _refuse_harm(live, again)
     return Subject(finding=finding, live=live, again=again, sources=sources)
 
 
@@ -113,18 +112,13 @@ def _evidence(installation: Installation, finding: Finding) -> list[AskedTrial]:
     return worst or asked
 
 
-def _refuse_harm(live: LiveTarget, again: Again, rng: Random) -> None:
-    if live.view.gentle and not all(plan.gentle for plan in _drawn(live, again, rng)):
+def _refuse_harm(live: LiveTarget, again: Again) -> None:
+    if live.view.gentle and not again.gentle:
         msg = (
             f"{again.trial.stratum} of {again.trial.probe} could harm a target that serves users: "
             "set gentle: false where it does not"
         )
         raise UsageError(msg)
-
-
-def _drawn(live: LiveTarget, again: Again, rng: Random) -> list[TrialPlan]:
-    plans = PROBES[again.choice.name].plan(live.view, again.choice.params, rng)
-    return [p for p in plans if isinstance(p, TrialPlan) and p.stratum == again.trial.stratum]
 
 
 class Sitting:
@@ -183,8 +177,7 @@ class Sitting:
         """Return what every report of an examination says of the finding and of the trials."""
         installation, subject = self._installation, self._subject
         finding, again = subject.finding, subject.again
-        finished_at: datetime = installation.clock.now()
-        said: Mapping[str, Any] = {
+        return {
             "davylamp_version": __version__,
             "checks_version": CHECKS_VERSION,
             "configuration_hash": installation.config.hash,
@@ -198,12 +191,11 @@ class Sitting:
             "stratum": again.trial.stratum,
             "replayed": again.trial.id,
             "started_at": self.started_at,
-            "finished_at": finished_at,
+            "finished_at": installation.clock.now(),
             "spent_tokens": self.spent,
             "exposures": self.exposures,
             "trials": self.trials,
         }
-        return dict(said)
 
 
 def reading_of(finding: Finding, done: Done) -> Reading:

@@ -251,6 +251,13 @@ class Findings:
             ]
         return tuple(sorted(found, key=lambda f: (-f.verdict_class, f.first_seen, f.id)))
 
+    def list_suppressing(self, now: datetime) -> tuple[Finding, ...]:
+        """Return the dismissed findings that keep their twins from opening, soonest over first."""
+        with self._lock:
+            found = [(f.suppressed_until, f) for f in self._known.values()]
+        lasting = [(until, f.id, f) for until, f in found if until is not None and until > now]
+        return tuple(finding for _, _, finding in sorted(lasting, key=lambda each: each[:2]))
+
     def _keep(self, finding: Finding) -> Finding:
         kept = next_version(finding)
         self._store.save(kept)

@@ -73,10 +73,11 @@ class FindingChangeReport(Record):
 
 
 class FindingsReport(Record):
-    """The findings that were asked for, in the order they are listed."""
+    """The findings that were asked for, and the dismissed ones that suppress their twins now."""
 
     schema_version: str = FINDINGS_SCHEMA_VERSION
     findings: tuple[FindingReport, ...]
+    suppressing: tuple[FindingReport, ...]
 
 
 class ShownFinding(Record):
@@ -87,9 +88,14 @@ class ShownFinding(Record):
     history: tuple[FindingChangeReport, ...]
 
 
-def findings_report(findings: Sequence[Finding]) -> FindingsReport:
-    """Return findings as a record."""
-    return FindingsReport(findings=tuple(_finding_report(finding) for finding in findings))
+def findings_report(
+    findings: Sequence[Finding], suppressing: Sequence[Finding] = ()
+) -> FindingsReport:
+    """Return findings as a record, with those that keep others from opening."""
+    return FindingsReport(
+        findings=tuple(_finding_report(finding) for finding in findings),
+        suppressing=tuple(_finding_report(finding) for finding in suppressing),
+    )
 
 
 def shown_finding(finding: Finding, history: Sequence[FindingChangeRow]) -> ShownFinding:
@@ -113,8 +119,10 @@ def _finding_report(finding: Finding) -> FindingReport:
 
 
 def findings_lines(report: FindingsReport, *, none: str = "no open finding") -> list[str]:
-    """Return one line a finding."""
-    return [printable(_line(finding)) for finding in report.findings] or [none]
+    """Return one line a finding, and one for each that keeps its twins from opening."""
+    lines = [_line(finding) for finding in report.findings] or [none]
+    lines += [_suppressing_line(finding) for finding in report.suppressing]
+    return [printable(line) for line in lines]
 
 
 def finding_lines(shown: ShownFinding) -> list[str]:
@@ -184,6 +192,15 @@ def _confirmed(finding: FindingReport) -> str:
     if not finding.confirmations:
         return ""
     return f"seen again in {finding.reproduced} of {finding.confirmations} confirmations  "
+
+
+def _suppressing_line(finding: FindingReport) -> str:
+    verdicts = "1 verdict" if finding.suppressed == 1 else f"{finding.suppressed} verdicts"
+    return (
+        f"{finding.id} suppresses its twins ({finding.verdict_class} {finding.target} "
+        f"{finding.shape} {finding.stratum}) until {finding.suppressed_until:%Y-%m-%d %H:%M} UTC: "
+        f"{verdicts} so far"
+    )
 
 
 def _suppressed(finding: FindingReport) -> str:

@@ -75,7 +75,7 @@ def render_verification(report: VerificationReport) -> list[str]:
 
 def _next(report: VerificationReport) -> list[str]:
     if not report.sends:
-        return [f"davylamp findings verify {report.finding} --bound {percent(report.bound)}"]
+        return [f"davylamp findings verify {report.finding} --bound {report.bound:g}"]
     if report.exit_code == 0:
         proven = percent(report.upper_bound or 1.0)
         why = f"{report.clean} replays clean, at most {proven} (95 %)"

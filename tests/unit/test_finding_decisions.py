@@ -116,6 +116,8 @@ def test_a_twin_of_what_was_dismissed_opens_nothing_and_is_counted_over_a_restar
     kept = store.latest()[closed.id]
     assert (kept.state, kept.suppressed, kept.count) == (FindingState.DISMISSED, 2, 1)
     assert twin.trial in kept.trials
+    assert [f.id for f in book.list_suppressing(NOW + timedelta(days=6))] == [closed.id]
+    assert book.list_suppressing(NOW + WEEK) == ()
     again = opened_by(book, flawed(at=NOW + WEEK))
     assert again.id != closed.id
 

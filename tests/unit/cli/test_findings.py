@@ -151,6 +151,13 @@ def test_a_closed_one_is_opened_again_and_a_dismissed_pattern_suppressed(
     listed = capsys.readouterr().out
     assert "twins suppressed until" in listed
     assert "1 verdict suppressed" in listed
+    assert findings_verb(folder, "list") == 0
+    nothing, suppressing = capsys.readouterr().out.splitlines()
+    assert nothing == "no open finding"
+    assert suppressing.startswith(f"{finding.id} suppresses its twins (CONTRACT glm canary s1)")
+    assert suppressing.endswith(": 1 verdict so far")
+    assert findings_verb(folder, "list", "--target", "qwen") == 0
+    assert capsys.readouterr().out.splitlines() == ["no finding"]
     assert findings_verb(folder, "show", finding.id) == 0
     shown = capsys.readouterr().out
     assert "signal   EMPTY/empty" in shown
