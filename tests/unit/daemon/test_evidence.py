@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from prometheus_client import generate_latest
 
 from monitor.cli.main import main
 from monitor.conventions import ChangeKind
 from monitor.daemon.evidence import live_evidence
 from monitor.daemon.server import make_server
+from monitor.model import Lane, VerdictClass
 from monitor.reports.evidence import EvidenceReport
 from tests.unit.daemon.installed import (
     ManualClock,
@@ -22,6 +25,7 @@ from tests.unit.daemon.installed import (
     schedule_of,
 )
 from tests.unit.watching.building import judged
+from tests.unit.watching.test_flow import moved
 
 TOKEN = "token-of-this-test"  # noqa: S105
 
@@ -105,3 +109,43 @@ def test_thresholds_follow_before_a_changed_target_is_asked_more_often(tmp_path:
         return {s.key: s.watch.thresholds.ticket for s in standings}
 
     asyncio.run(test())
+
+
+def test_a_stream_that_moved_is_stored_and_found_and_is_no_stratum(tmp_path: Path) -> None:
+    with installed(config_of(tmp_path), ManualClock(), watched=True) as (installation, _, __):
+        installation.watching.plan("glm", {("golden", "short/c1/cold/plain/one"): 288.0})
+        for number in range(8):
+            sent = moved(number)
+            for sink in installation.runner._pipeline._sinks:
+                sink.deliver(*sent)
+        (finding,) = installation.findings.list_open("glm")
+        assert (finding.verdict_class, finding.shape) == (VerdictClass.DRIFT, "facts")
+        installation.store.flush()
+        counts = installation.store.reader.counts()
+        told = counts["verdicts"] - 8
+        assert told == finding.count >= 1
+        assert (counts["trials"], counts["findings"]) == (8, 1)
+        page = generate_latest(installation.metrics).decode()
+        assert 'davylamp_probe_last_run_timestamp_seconds{env="default",probe="golden"' in page
+        # As if it had been asked once, and long ago.
+        assert not re.search(r'davylamp_probe_last_\w+{[^}]*stratum=""', page)
+
+
+@pytest.mark.parametrize(("kind", "sent"), [(ChangeKind.VERSION, 1), (ChangeKind.LATENCY, 2)])
+def test_a_change_is_a_new_start_and_another_latency_is_none(
+    tmp_path: Path, kind: ChangeKind, sent: int
+) -> None:
+    clock = ManualClock()
+    with installed(config_of(tmp_path), clock, watched=True) as (installation, watch, _):
+
+        async def test() -> None:
+            schedule = schedule_of(installation, watch)
+            await schedule.start(paused=True)
+            installation.watching.take(*judged("g"), lambda _: None)
+            schedule.changes.note("glm", kind, clock.now())
+            installation.watching.take(*judged("g", number=1), lambda _: None)
+            schedule.stop()
+
+        asyncio.run(test())
+        trend = [s for s in installation.watching.standings({"glm"}) if s.key.lane is Lane.TREND]
+        assert [each.sent for each in trend] == [sent]
