@@ -10,6 +10,8 @@ from monitor.reports.terminal import printable
 
 # Those of ``summary``, which would make verifying wait for everything that a check needs.
 GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
+# As findings call it, which need the store.
+_REPORTED_SHAPE = "scan"
 
 
 def issued_line(certificate: Certificate) -> str:
@@ -52,7 +54,10 @@ def _lines(verified: Verified) -> Iterator[str]:
     )
     markers = {marker.id: marker for marker in certificate.markers}
     for sighting in certificate.sightings:
-        yield from _sighting(sighting, markers[sighting.marker])
+        whose = f"to {sighting.answered.tenant}"
+        if finding.shape == _REPORTED_SHAPE:
+            whose = "that somebody reported"
+        yield from _sighting(sighting, markers[sighting.marker], whose)
     if certificate.left_out:
         yield f"  {_count(certificate.left_out, 'further sighting')} left out"
     if certificate.missing:
@@ -70,10 +75,10 @@ _INCLUSION = {
 }
 
 
-def _sighting(sighting: SightingPart, marker: MarkerPart) -> Iterator[str]:
+def _sighting(sighting: SightingPart, marker: MarkerPart, whose: str) -> Iterator[str]:
     seen = sighting.answered
     yield (
-        f"  {sighting.decided_at} an answer to {seen.tenant} (trial {seen.trial}, exchange "
+        f"  {sighting.decided_at} an answer {whose} (trial {seen.trial}, exchange "
         f"{seen.exchange}, response {seen.response_id or 'without id'}) held"
     )
     yield (

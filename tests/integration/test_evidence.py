@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.integration.daemons import daemon, idle
 from tests.integration.processes import Installation, davylamp
+from tests.integration.test_scan import a_live_marker
 
 
 def the_leak(installation: Installation) -> str:
@@ -66,3 +67,20 @@ def test_beside_a_daemon_the_daemon_issues_it(leaking: Installation, tmp_path: P
         assert none.exit_code == 2
     ran = davylamp("evidence", "verify", str(file), "--public-key", str(key))
     assert ran.exit_code == 0, ran.output
+
+
+def test_what_somebody_reported_is_shown_as_that(healthy: Installation, tmp_path: Path) -> None:
+    assert healthy.davylamp("check", "--probe", "canary").exit_code == 0
+    answer, file, key = (tmp_path / name for name in ("answer.txt", "leak.json", "key.pem"))
+    answer.write_text(f"Dear customer, your code is {a_live_marker(healthy)}.", "utf-8")
+    assert healthy.davylamp("scan", str(answer), "--source", "ticket 4711").exit_code == 1
+    finding = healthy.davylamp("findings", "list").stdout.split()[0]
+    ran = healthy.davylamp("evidence", "export", finding, "--out", str(file))
+    assert ran.exit_code == 0, ran.output
+    (sighting,) = json.loads(file.read_bytes())["sightings"]
+    assert sighting["probe"] == "scan"
+    assert "Dear customer" not in file.read_text("utf-8")
+    assert healthy.davylamp("evidence", "public-key", "--out", str(key)).exit_code == 0
+    shown = davylamp("evidence", "verify", str(file), "--public-key", str(key))
+    assert shown.exit_code == 0, shown.output
+    assert "an answer that somebody reported" in shown.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from monitor.certificate.issuing import MOST_SIGHTINGS, Export, issue
 from monitor.certificate.keys import Signer
@@ -162,6 +164,30 @@ def test_what_is_gone_is_said_and_never_shown(store: Store, tmp_path: Path) -> N
     with pytest.raises(UnsureError, match=f"is gone.*{one.id}"):
         issued(store, finding)
     assert store.audit.count == links
+
+
+def test_a_marker_minted_before_there_were_salts_cannot_be_shown(store: Store) -> None:
+    scene = Leaked(store, "old")
+    (marker,) = scene.mint(1)
+    finding = scene.leak(2, [marker])
+    (row,) = store.reader.markers_of([marker.id])
+    seal = AESGCM(store.key.derive("marker-seal"))
+    old = seal.encrypt(bytes(12), marker.text.encode(), marker.id.encode())
+    sealed = base64.b64encode(bytes(12) + old).decode()
+    store.writer.put([replace(row, sealed=sealed)])
+    with pytest.raises(UnsureError, match="minted before salted hashes"):
+        issued(store, finding)
+
+
+def test_a_marker_whose_link_is_gone_cannot_be_shown(store: Store) -> None:
+    scene = Leaked(store, "unlinked")
+    (marker,) = scene.mint(1)
+    finding = scene.leak(2, [marker])
+    (row,) = store.reader.markers_of([marker.id])
+    # As it would be sealed with another salt: the chain has no hash of that.
+    store.writer.put([replace(row, sealed=store.markers._seal(marker, bytes(16)))])
+    with pytest.raises(UnsureError, match="no link of the audit chain has the salted hash"):
+        issued(store, finding)
 
 
 def test_markers_of_an_open_finding_outlive_their_time_with_their_salts(store: Store) -> None:
