@@ -173,3 +173,14 @@ def test_a_block_that_is_written_again_counts_once(store: Store, one: Verdict) -
     store.writer.run(twice)
     quiet = counted(tuple(signal for signal in SIGNALS if signal is not FAILED))
     assert summed(store, one, "hourly") == summed(store, one, "daily") == quiet
+
+
+def test_arrays_that_do_not_fit_hold_nothing_up(store: Store, one: Verdict) -> None:
+    rows = [
+        replace(row, quiet_statuses=row.quiet_statuses[:1])
+        for row in verdict_rows(one)
+        if isinstance(row, ExchangeVerdictRow)
+    ]
+    store.writer.put(rows)
+    store.flush()
+    assert summed(store, one, "daily").total() == sum(len(row.quiet_codes) for row in rows)
