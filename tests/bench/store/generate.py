@@ -48,12 +48,12 @@ _FINDING = (
     "lower(substring(hex(sipHash128(target_number, today, finding)), 1, 24))))"
 )
 _TIME = "began + toIntervalMillisecond(offset)"
-# As many random bytes as a nonce, a code and a tag, until they are erased.
+# As many random bytes as a nonce, a code with its salt and a tag, until they are erased.
 _SEALED = (
     f"if(sealed = '' OR {_TIME} + toIntervalDay(30) <= {{until:DateTime}}, '', "
     "base64Encode(substring(concat("
-    + ", ".join(f"sipHash128(p, id, {part})" for part in range(4))
-    + "), 1, 51)))"
+    + ", ".join(f"sipHash128(p, id, {part})" for part in range(5))
+    + "), 1, 67)))"
 )
 _LIKE = "(0.8 + 0.4 * (sipHash64(p, o, exchange) % 1000003) / 1000003)"
 
