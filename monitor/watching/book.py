@@ -125,8 +125,13 @@ class Book:
         """Return every stream of these targets that is planned or has scores, as it stands now."""
         with self._lock:
             keys = dict.fromkeys((*self._fleet.streams(), *self._standings))
-            found = [self._current(k, self._held_of(k)) for k in keys if k.target in targets]
+        found = [self._now(key) for key in keys if key.target in targets]
         return tuple(sorted(found, key=_order))
+
+    def _now(self, key: StreamKey) -> Standing:
+        # A lock for each: whoever has a score does not wait for thousands of streams to be shown.
+        with self._lock:
+            return self._current(key, self._held_of(key))
 
 
 def _order(standing: Standing) -> tuple[str, ...]:
