@@ -152,10 +152,13 @@ def test_all_verdicts_of_a_trial_are_found_each_once(store: Store) -> None:
 def test_the_newest_verdicts_come_first(store: Store) -> None:
     sink = ClickHouseSink(store.writer, store.hasher)
     written = [good(number, "newest") for number in range(5)]
-    for each in written:
+    beside = replace(written[4], id=f"{written[4].id}-beside")
+    for each in (*written, beside, *written):
         sink.deliver(trial(1, "newest"), each)
     store.flush()
-    assert store.reader.last_verdicts("newest", limit=2) == (written[4], written[3])
+    newest = (written[4], beside, *written[3::-1])
+    for limit in (1, 2, 3, 6, 100):
+        assert store.reader.last_verdicts("newest", limit) == newest[:limit]
     assert store.reader.last_verdicts("nobody") == ()
 
 
