@@ -15,7 +15,7 @@ from monitor.sqlhttp.engine import Limits, SqlEngine
 from monitor.store import open_store
 from monitor.store.client import Client, Location, connect
 from monitor.store.migrate import bring_up
-from monitor.store.rows import TABLES, AnyRow, BudgetRow, ExchangeRow, MarkerRow, SignalRow
+from monitor.store.rows import TABLES, AnyRow, BudgetRow, ExchangeRow, MarkerRow
 from monitor.store.store import DATA_DIRECTORY
 from tests.bench.store import generate
 from tests.bench.store.asking import RANGES, Asked, asked
@@ -64,7 +64,6 @@ def what_fits(verdicts: int, passes: Sequence[Pass]) -> dict[str, int]:
     markers = verdicts * len(passes[0].markers) // len(passes[0].judged)
     wanted = {
         MarkerRow: markers // _MOST_MARKERS,
-        SignalRow: verdicts // 1_000_000,
         ExchangeRow: verdicts // 10_000_000,
         BudgetRow: verdicts // 10_000_000,
     }

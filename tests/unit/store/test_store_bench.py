@@ -109,7 +109,7 @@ def test_the_page_says_it(weighed: Weighed) -> None:
 
 def test_what_is_not_made_of_every_pass_is_said() -> None:
     assert what_fits(1_000, PASSES) == {}
-    assert set(what_fits(10**8, PASSES)) == {"markers", "signals", "exchanges", "budget_spent"}
+    assert set(what_fits(10**8, PASSES)) == {"markers", "exchanges", "budget_spent"}
 
 
 def test_plans_begin_at_a_midnight() -> None:
