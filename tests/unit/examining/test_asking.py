@@ -13,7 +13,7 @@ from monitor.examining.asking import cheapest_again, draw, plans_of, sources_of,
 from monitor.model import Trial
 from monitor.planning import PROFILES, profile_choices
 from monitor.probes import PROBES
-from monitor.probes.base import TokenLimit, TrialPlan
+from monitor.probes.base import TenantView, TokenLimit, TrialPlan
 from monitor.store import open_store
 from monitor.store.asked import AskedReader, AskedTrial
 from monitor.store.client import connect
@@ -57,6 +57,18 @@ def test_the_like_of_each_trial_is_planned_again(probe: str, profile: str) -> No
         assert again.arguments.get("prompt") == plan.arguments.get("prompt")
         assert again.purpose == plan.purpose
         assert tenants_in(again.arguments) == tenants_in(plan.arguments)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_tenant_keeps_its_part(seed: int) -> None:
+    names = ("a", "b", "c")
+    view = replace(FULL, tenants=tuple(TenantView(name=n, isolation=n) for n in names))
+    (choice,) = profile_choices("quick", ("tenant",))
+    (plan,) = plans_of(choice, view, Random(seed))
+    again = draw(asked(plan), choice, view, Random(seed + 100))
+    assert again is not None
+    assert again.arguments["donor"] == plan.arguments["donor"]
+    assert again.arguments["victim"] == plan.arguments["victim"]
 
 
 def test_the_cheapest_that_can_be_asked_is_chosen(tmp_path: Path) -> None:

@@ -96,28 +96,22 @@ def test_errors_of_a_neighbour_are_not_clean(tmp_path: Path) -> None:
     looking(tmp_path, test)
 
 
-def test_along_many_lengths_it_is_halved_where_a_fault_begins(tmp_path: Path) -> None:
-    begins = 16_384
-    sizes: list[int] = []
-
+@pytest.mark.parametrize("begins", [16_384, 32_768])
+def test_along_many_lengths_it_is_halved_where_a_fault_begins(tmp_path: Path, begins: int) -> None:
     async def test(scene: Scene) -> None:
         def said(request: Request) -> str:
             size = len(request.text()) // 4
-            is_victim = size > 5_000
-            if is_victim:
-                sizes.append(size)
-            return scene.leaks(request) if is_victim and size > begins * 0.75 else "hello"
+            return scene.leaks(request) if size > begins * 0.75 else "hello"
 
         plans = scene.plans("deep", "boundary")
         inside = next(plan for plan in plans if plan.stratum.startswith("inside-65536/"))
         finding = await scene.found(said, inside)
-        sizes.clear()
         ask = Localise(finding=finding.id, repeats=1)
         report = await localise_finding(scene.installation, ask, scene.steps.append)
         (length,) = [axis for axis in report.axes if axis.axis == "length"]
-        assert (length.bearing, length.begins) == (Bearing.MATTERS, "inside-16384")
+        assert (length.bearing, length.begins) == (Bearing.MATTERS, f"inside-{begins}")
         halved = [place for place in report.places if place.axis == "length"]
-        assert len(halved) <= 3
+        assert len(halved) == 2
         assert report.exit_code == 1
 
     looking(tmp_path, test, {"probes": "deep", "gentle": False})
