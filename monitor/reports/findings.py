@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from monitor.findings import REPORTED_SHAPE, Finding
+from monitor.model import VerdictClass
 from monitor.reports.check import Record
 from monitor.reports.terminal import printable
 from monitor.store.rows import FindingChangeRow
@@ -141,7 +142,9 @@ def decided_line(finding: Finding) -> str:
     said = f"{finding.id} is {finding.state.value}"
     if finding.suppressed_until is not None:
         said += f"; its twins open nothing until {finding.suppressed_until:%Y-%m-%d %H:%M} UTC"
-    if finding.is_open or finding.shape == REPORTED_SHAPE:
+    # Neither what was reported nor a stream is a shape that waited for this.
+    waited = finding.shape != REPORTED_SHAPE and finding.opened_class is not VerdictClass.DRIFT
+    if finding.is_open or not waited:
         return printable(said)
     return printable(f"{said}; {finding.shape} is probed again on {finding.target}")
 

@@ -23,6 +23,7 @@ from monitor.findings import Findings
 from monitor.judge import Said, labelled_items
 from monitor.model import Lane, Outcome, Signal, Status, Trial, Verdict, VerdictClass
 from monitor.prompts import GoldenPrompt
+from monitor.reports.findings import decided_line
 from monitor.store import open_store
 from monitor.store.rows import DetectorStateRow
 from monitor.streams import StreamKey, item_score
@@ -252,6 +253,9 @@ def test_an_alarm_that_is_over_leaves_its_finding_open(reopen: Reopen) -> None:
     assert one.standing(FACTS).watch.alarm is None
     (finding,) = one.findings.list_open()
     assert finding.count == len(one.told)
+    closed = one.findings.resolve(finding.id, "ann", "another model, on purpose", NOW)
+    # Nothing waited for this: no shape is probed again.
+    assert decided_line(closed) == f"{finding.id} is resolved"
 
 
 def test_answers_that_get_worse_are_a_trend_and_page_by_their_tolerance(reopen: Reopen) -> None:
