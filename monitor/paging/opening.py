@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 from prometheus_client import CollectorRegistry
@@ -16,6 +17,8 @@ from monitor.paging.pager import Pager, Told
 from monitor.paging.policy import policy_of
 from monitor.paging.receivers import receivers_of
 from monitor.store import Store
+
+log = logging.getLogger(__name__)
 
 
 def open_pager(
@@ -50,6 +53,7 @@ def open_pager(
     pager = Pager(told, clock, counters.count)
     pager.start()
     findings.listen(pager.notice)
+    log.info("telling of findings directly: %s", ", ".join(names))
     return pager
 
 
