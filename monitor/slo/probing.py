@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor import conventions as names
 from monitor.conventions.pages import PAGE_OUTBOX_AGE, PAGES, PageOutcome
-from monitor.conventions.streams import STREAM_VALID_RATIO
+from monitor.conventions.streams import STREAM_VALID_RATIO, STREAMS_NOT_WATCHED, NotWatched
 from monitor.slo.alert import Alert
 from monitor.slo.promql import equals, fits, selector
 
@@ -167,6 +167,22 @@ SIGHT_ALERTS: tuple[Alert, ...] = (
             "that could not be judged. A fault there takes long to be seen."
         ),
         evidence=(STREAM_VALID_RATIO.name, (*_TARGET, "probe", "stratum", "lane")),
+    ),
+    Alert(
+        name="DavylampStreamsNotWatched",
+        expr=(
+            "sum by (env, target) (\n"
+            f"  {selector(STREAMS_NOT_WATCHED.name, equals('reason', NotWatched.TOLERANCE))}\n"
+            ") > 0"
+        ),
+        wait="1h",
+        severity="warning",
+        summary="{{ $labels.target }}: {{ $value | printf `%.0f` }} streams can raise no alarm",
+        description=(
+            "More failures are tolerated there than a detector can be held to: whatever it "
+            "answers, nobody is called."
+        ),
+        evidence=(STREAMS_NOT_WATCHED.name, _TARGET),
     ),
     Alert(
         name="DavylampCalibrationBroken",

@@ -168,6 +168,19 @@ SIGHT = (
         labels={**GLM, **WARNING, "probe": "burst", "stratum": "s", "lane": "hard"},
     ),
     Scenario(
+        alert="DavylampStreamsNotWatched",
+        series={
+            f'davylamp_streams_not_watched{AT},lane="tolerated",reason="tolerance"}}': (
+                "0x9 2x80 0x20"
+            ),
+            f'davylamp_streams_not_watched{CALM},lane="tolerated",reason="weight"}}': "2x110",
+        },
+        silent_at="60m",
+        fires_at="75m",
+        over_at="100m",
+        labels={**GLM, **WARNING},
+    ),
+    Scenario(
         alert="DavylampCalibrationBroken",
         series={
             f'davylamp_calibration{AT},state="broken"}}': "0x4 1x20 0x10",
