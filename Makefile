@@ -36,7 +36,7 @@ test-real: install ## Build llama-server once, serve a small model, run davylamp
 	$(BIN)/python -m pytest -q --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/real_model
 
 .PHONY: test-store
-test-store: install ## The store while processes die, disks fill up and databases go away (ten minutes)
+test-store: install ## The store while processes die, disks fill up and databases go away (a quarter of an hour)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/store_faults
 
 .PHONY: coverage
@@ -101,7 +101,7 @@ bench-clean: install ## False alarms of all checks on thousands of clean answers
 	$(BIN)/python -m tests.bench.clean
 
 .PHONY: bench-store
-bench-store: install ## What the store takes, how fast, and how soon panels answer (15 minutes; SIZES=1e6,1e7 an hour)
+bench-store: install ## What the store takes, how fast, and how soon panels answer (15 minutes; SIZES=1e7 40 minutes, 1e8 hours and 25 GB of disk)
 	$(BIN)/python -m tests.bench.store --sizes $(or $(SIZES),1e6) --out docs/store-measured.md
 
 .PHONY: faults-table

@@ -15,7 +15,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _ROOT = Path(__file__).resolve().parents[3]
 _MODULE = "tests.bench.store.apart"
-_LONGEST_SECONDS = 4 * 3600
+_LONGEST_SECONDS = 12 * 3600
 
 
 def apart(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
