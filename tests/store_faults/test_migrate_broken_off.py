@@ -21,23 +21,25 @@ def test_broken_off_at_any_point_it_comes_to_the_same(tmp_path: Path, migration:
     with database(tmp_path / "before") as client:
         migrate(client, ALL[: migration.version - 1])
         fill(client)
+    # Migrations after it find the same either way: to go through them too says no more.
+    until = ALL[: migration.version]
     with database(copied(tmp_path)) as client:
-        migrate(client, ALL)
+        migrate(client, until)
         expected = contents(client)
     # Before the ledger, each statement, and its row; after one of them is before the next.
     end = 2 * (1 + len(migration.statements()) + 1)
     for point in [*range(0, end, 2), end - 1]:
         with database(copied(tmp_path)) as client:
-            assert broke_off(client, ALL[: migration.version], point)
+            assert broke_off(client, until, point)
         # In life another process goes on.
         with database(tmp_path / "now") as client:
-            migrate(client, ALL)
+            migrate(client, until)
             found = contents(client)
         assert found.keys() == expected.keys()
         for name, rows in found.items():
             assert rows == expected[name], (point, name)
     with database(copied(tmp_path)) as client:
-        assert not broke_off(client, ALL[: migration.version], end)
+        assert not broke_off(client, until, end)
 
 
 def test_a_new_store_broken_off_comes_to_the_same(tmp_path: Path) -> None:
