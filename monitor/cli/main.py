@@ -9,6 +9,7 @@ import typer
 
 from monitor.cli.lazy import VerbTable, lazy_group
 from monitor.errors import DavylampError, UnsureError
+from monitor.leaving import leave
 
 GOOD_EXIT, USAGE_EXIT, UNSURE_EXIT, ABORTED_EXIT = 0, 2, 3, 130
 
@@ -92,4 +93,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """Exit the process with ``main``'s code."""
-    sys.exit(main())
+    leave(main())
