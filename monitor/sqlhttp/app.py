@@ -23,7 +23,7 @@ from monitor.serving import KnownHost
 from monitor.sqlhttp.access import USER, check_reader
 from monitor.sqlhttp.asked import Asked, read_asked, url_parameters
 from monitor.sqlhttp.engine import Answer, SqlEngine
-from monitor.sqlhttp.failures import Code, RefusedError, SqlError
+from monitor.sqlhttp.failures import Code, RefusedError, SqlError, too_many
 from monitor.sqlhttp.formats import TEXT, content_type
 from monitor.sqlhttp.native import hello, is_hello
 
@@ -83,10 +83,10 @@ class SqlPages:
         """Answer one statement."""
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"})
-        url = url_parameters(request)
-        if request.method != "POST" and "query" not in url:
-            return PlainTextResponse(_OK)
         try:
+            url = url_parameters(request)
+            if request.method != "POST" and "query" not in url:
+                return PlainTextResponse(_OK)
             check_reader(request.headers, url, self._token)
             asked = await read_asked(request, url)
             response = await self._answer(asked)
@@ -112,7 +112,7 @@ class SqlPages:
             headers["X-ClickHouse-Format"] = "Native"
             return Response(body, headers=headers, media_type=content_type("Native"))
         if self._under_way >= self._most_under_way:
-            raise _too_many()
+            raise too_many()
         self._under_way += 1
         try:
             answer = await self._run(asked)
@@ -132,9 +132,11 @@ class SqlPages:
         accepted = self._clock.monotonic()
 
         def run() -> Answer:
-            if self._clock.monotonic() - accepted > self._engine.limits.max_seconds:
-                raise _too_many()
-            return self._engine.run(asked.statement, asked.parameters, asked.form)
+            waited = self._clock.monotonic() - accepted
+            patience = self._engine.limits.max_seconds - waited
+            if patience < 0:
+                raise too_many()
+            return self._engine.run(asked.statement, asked.parameters, asked.form, patience)
 
         return await asyncio.get_running_loop().run_in_executor(self._executor, run)
 
@@ -220,8 +222,3 @@ def _failed(error: SqlError) -> Response:
         headers["Retry-After"] = "1"
     body = f"{error}\n".encode("utf-8", "replace")
     return Response(body, status_code=error.status, headers=headers, media_type=TEXT)
-
-
-def _too_many() -> SqlError:
-    words = "Too many simultaneous queries; ask again in a moment."
-    return RefusedError(Code.TOO_MANY_SIMULTANEOUS_QUERIES, words)

@@ -13,25 +13,26 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from monitor.errors import StoreError
-from monitor.sqlhttp.failures import Code, RefusedError, SqlError, engine_failure
+from monitor.sqlhttp.failures import Code, RefusedError, SqlError, engine_failure, stopping
 from monitor.sqlhttp.formats import DEFAULT
 from monitor.sqlhttp.names import DATABASE, Tables
 from monitor.sqlhttp.native import header
 from monitor.sqlhttp.statement import MOST_BYTES, Parsed, Statement, read_statement
+from monitor.sqlhttp.turns import Turn, Turns
 from monitor.store.taking import NoRoomError, Taking, TooLargeError
 
 ANSWERS = "sql-answers"
 _OURS = "davylamp-sql"
 _OWNER_ONLY = 0o700
 _KILL = f"KILL QUERY WHERE Settings['log_comment'] = '{_OURS}' ASYNC"
-_KILL_SECONDS = 0.1
+# The engine is given this long to say itself that a statement's time is over.
+_GRACE_SECONDS = 2
 # Bytes of a result as the engine counts them; on disk they may be a few times as many.
 _RESULT_BYTES = 512 * 1024 * 1024
 _MAX_DEPTH = 150
@@ -70,6 +71,10 @@ class Answer:
     read_bytes: int
     elapsed_nanoseconds: int
 
+    def close(self) -> None:
+        """Let go of the file."""
+        self.file.close()
+
 
 class SqlEngine:
     """Opened over the data of a store that this process owns."""
@@ -78,12 +83,10 @@ class SqlEngine:
         self._data = data
         self._answers = folder / ANSWERS
         self.limits = limits
-        self._idle: SimpleQueue[Any] = SimpleQueue()
+        self._turns = Turns()
         self._connections: list[Any] = []
         self._control: Any = None
         self._control_lock = threading.Lock()
-        self._served = 0
-        self._closing = False
         self._tables = Tables(own=frozenset())
         self.version = ""
         self.timezone = ""
@@ -100,11 +103,10 @@ class SqlEngine:
             self._control = connect(path)
             for _ in range(self.limits.readers):
                 connection = connect(path)
+                self._turns.add(connection)
                 self._connections.append(connection)
                 connection.query(f"SET {self._settings()}")
                 connection.query("SET readonly = 1")
-                self._idle.put(connection)
-            self._served = len(self._connections)
             self.version, self.timezone = self._ask("SELECT version(), timezone()")
         except (OSError, RuntimeError) as error:
             self.close()
@@ -112,55 +114,57 @@ class SqlEngine:
             raise StoreError(msg) from error
         self._look_at_tables()
 
-    def close(self) -> None:
-        """End what runs, close all connections and remove what is left of answers."""
-        self._closing = True
-        for _ in range(self._served):
-            # A statement may run for as long as its limit says; nobody waits for it now. One that
-            # was about to begin is asked to end the next time round.
-            while self._control is not None:
-                self.end_running()
-                with contextlib.suppress(Empty):
-                    self._idle.get(timeout=_KILL_SECONDS)
-                    break
-        self._served = 0
-        self._idle.put(None)  # whoever still waits is told
-        for connection in (*self._connections, self._control):
-            if connection is not None:
-                connection.close()
+    def close(self) -> bool:
+        """End what runs, close the connections and remove what is left of answers.
+
+        Returns, after a few seconds at most, whether all statements ended. A connection with one
+        that did not is left open: to close it would be to wait.
+        """
+        all_ended = self._turns.stop(self.end_running)
+        if self._control is not None:
+            self._control.close()
         self._connections, self._control = [], None
         shutil.rmtree(self._answers, ignore_errors=True)
+        return all_ended
 
     def end_running(self) -> None:
         """End what readers run just now; each of them is told."""
         with self._control_lock, contextlib.suppress(RuntimeError):
             self._control.query(_KILL)
 
-    def run(self, sent: bytes, parameters: Mapping[str, str], form: str | None) -> Answer:
+    def run(
+        self,
+        sent: bytes,
+        parameters: Mapping[str, str],
+        form: str | None,
+        patience: float | None = None,
+    ) -> Answer:
         """Return the answer to one statement, in the form it names, else ``form``.
 
-        Waits for a connection. Raises ``SqlError``; ``RefusedError`` if nothing of it ran. Once
-        the engine closes, everybody is told that it stops.
+        Waits ``patience`` seconds for a connection. Raises ``SqlError``; ``RefusedError`` if
+        nothing of it ran. Whatever the statement is, this ends a little after its time, and once
+        the engine closes.
         """
-        connection = None if self._closing else self._idle.get()
-        try:
-            if connection is None or self._closing:
-                raise _stopping()
-            engine = _Connection(connection, lambda: self._closing)
-            statement = self._read(engine, sent)
-            return self._answer(engine, statement, parameters, statement.form or form or DEFAULT)
-        finally:
-            self._idle.put(connection)
 
-    def _read(self, engine: _Connection, sent: bytes) -> Statement:
+        def work(turn: Turn) -> Answer:
+            engine = _Connection(turn)
+            statement = self._read(engine, sent, parameters)
+            return self._answer(engine, statement, parameters, statement.form or form or DEFAULT)
+
+        most = self.limits.max_seconds
+        return self._turns.run(
+            work, patience=most if patience is None else patience, seconds=most + _GRACE_SECONDS
+        )
+
+    def _read(self, engine: _Connection, sent: bytes, parameters: Mapping[str, str]) -> Statement:
         try:
-            return read_statement(engine, sent, self._tables)
+            return read_statement(engine, sent, self._tables, parameters)
         except RefusedError as refused:
             if refused.code != Code.UNKNOWN_TABLE:
                 raise
             # A table may have come since: migrations make them.
             self._look_at_tables()
-            return read_statement(engine, sent, self._tables)
+            return read_statement(engine, sent, self._tables, parameters)
 
     def _answer(
         self, engine: _Connection, statement: Statement, parameters: Mapping[str, str], form: str
@@ -243,22 +247,20 @@ class SqlEngine:
 class _Connection:
     """One connection of the engine, with its errors as ours."""
 
-    def __init__(self, raw: Any, closing: Callable[[], bool]) -> None:
-        self._raw = raw
-        self._closing = closing
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
 
     def ask(self, sql: str, parameters: Mapping[str, str], form: str = "TSV") -> Any:
-        """Run a statement that has been judged."""
+        """Run a statement that has been judged. Nothing begins that nobody waits for any more."""
+        if self._turn.is_settled:
+            raise stopping()
         try:
-            found = self._raw.query(sql, form, params=dict(parameters))
+            found = self._turn.connection.query(sql, form, params=dict(parameters))
         except RuntimeError as error:
             raise engine_failure(error) from None
         except UnicodeDecodeError:
             # What it says quotes bytes that are no text.
             raise SqlError(Code.BAD_ARGUMENTS, "The statement failed on bytes.") from None
-        if self._closing():
-            # What is ended early may look as if it had come to its end.
-            raise _stopping()
         return found
 
     def parse(self, statement: bytes) -> Parsed:
@@ -298,7 +300,3 @@ def _kept() -> Iterator[None]:
     except NoRoomError as error:
         words = f"The answer cannot be kept until it is sent: {error}."
         raise SqlError(Code.NOT_ENOUGH_SPACE, words) from None
-
-
-def _stopping() -> SqlError:
-    return SqlError(Code.QUERY_WAS_CANCELLED, "The server is stopping.")

@@ -25,6 +25,7 @@ class Code(IntEnum):
     SYNTAX_ERROR = 62
     UNKNOWN_FORMAT = 73
     UNKNOWN_DATABASE = 81
+    TIMEOUT_EXCEEDED = 159
     READONLY = 164
     TOO_DEEP_AST = 167
     REQUIRED_PASSWORD = 194
@@ -35,6 +36,7 @@ class Code(IntEnum):
     TOO_MANY_ROWS_OR_BYTES = 396
     ACCESS_DENIED = 497
     AUTHENTICATION_FAILED = 516
+    UNKNOWN_EXCEPTION = 1002
 
 
 # As ClickHouse has it; what is not here is 500. Two are ours: who is told to come back may do so.
@@ -80,6 +82,27 @@ def engine_failure(error: BaseException) -> SqlError:
     if found is None:
         return SqlError(Code.BAD_ARGUMENTS, _short(said))
     return SqlError(int(found[1]), _short(_ASIDE.sub("", found[2])), found[3] or "")
+
+
+def too_many() -> RefusedError:
+    """Tell whoever waited too long, or need not begin to."""
+    words = "Too many simultaneous queries; ask again in a moment."
+    return RefusedError(Code.TOO_MANY_SIMULTANEOUS_QUERIES, words)
+
+
+def too_long(seconds: float) -> SqlError:
+    """Tell whoever asked what does not come to an end."""
+    return SqlError(Code.TIMEOUT_EXCEEDED, f"Timeout exceeded: no answer within {seconds:.0f} s.")
+
+
+def stopping() -> SqlError:
+    """Tell everybody that it stops."""
+    return SqlError(Code.QUERY_WAS_CANCELLED, "The server is stopping.")
+
+
+def failed_unexpectedly() -> SqlError:
+    """Tell whoever met a fault of ours."""
+    return SqlError(Code.UNKNOWN_EXCEPTION, "The statement failed; the server's log says why.")
 
 
 def _short(words: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from monitor.sqlhttp.failures import Code, RefusedError
 
@@ -39,16 +39,19 @@ class Scope:
 
     tables: frozenset[str] = field(default=frozenset())
     values: frozenset[str] = field(default=frozenset())
+    repeated: bool = False  # within the arguments of a function that repeats them
 
     def with_table(self, name: str) -> Scope:
         """Return the scope with a further ``WITH name AS (SELECT …)``."""
         if not _PLAIN.fullmatch(name):
             raise RefusedError(Code.ACCESS_DENIED, "WITH must name plainly: letters, digits and _.")
-        return Scope(self.tables | {name}, self.values)
+        return replace(self, tables=self.tables | {name})
 
     def with_value(self, name: str) -> Scope:
         """Return the scope with a further ``WITH expression AS name``."""
-        return Scope(self.tables, self.values | {name} if _PLAIN.fullmatch(name) else self.values)
+        if not _PLAIN.fullmatch(name):
+            return self
+        return replace(self, values=self.values | {name})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ grammar of ours to disagree with the engine's.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -62,7 +63,17 @@ class Statement:
     is_select: bool = True
 
 
-def read_statement(parser: Parser, sent: bytes, tables: Tables) -> Statement:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a statement is judged by, besides its own words."""
+
+    tables: Tables
+    parameters: Mapping[str, str]
+
+
+def read_statement(
+    parser: Parser, sent: bytes, tables: Tables, parameters: Mapping[str, str]
+) -> Statement:
     """Return what to run. Raises ``SqlError`` if it is no SQL, ``RefusedError`` if it may not."""
     if len(sent) > MOST_BYTES:
         words = f"A statement may have {MOST_BYTES} bytes; send long lists as parameters."
@@ -72,15 +83,15 @@ def read_statement(parser: Parser, sent: bytes, tables: Tables) -> Statement:
     except UnicodeDecodeError:
         raise RefusedError(Code.SYNTAX_ERROR, "A statement must be text in UTF-8.") from None
     try:
-        return _read(parser, sent, tables)
+        return _read(parser, sent, Known(tables=tables, parameters=parameters))
     except RecursionError:
         raise RefusedError(Code.TOO_DEEP_AST, "The statement is nested too deeply.") from None
 
 
-def _read(parser: Parser, sent: bytes, tables: Tables) -> Statement:
+def _read(parser: Parser, sent: bytes, known: Known) -> Statement:
     parsed = parser.parse(sent)
     if parsed.tree is None:
-        return _without_tree(parser, parsed.text, tables)
+        return _without_tree(parser, parsed.text, known)
     if _loose(parsed.text) != _loose(parsed.tree_text):
         raise _unfaithful()
     tree, form = _without_output(parsed.tree)
@@ -89,7 +100,7 @@ def _read(parser: Parser, sent: bytes, tables: Tables) -> Statement:
     if parsed.tree_again is None or _bare(parsed.tree_again) != _bare(tree):
         raise _unfaithful()
     # What is judged is what will be read from the text that runs.
-    judge(parsed.tree_again, tables)
+    judge(parsed.tree_again, known.tables, known.parameters)
     return Statement(
         sql=parsed.tree_text, form=form, is_select=tree.get("type") == "SelectWithUnionQuery"
     )
@@ -130,16 +141,16 @@ def _check_settings(node: Node) -> None:
             raise RefusedError(Code.READONLY, words)
 
 
-def _without_tree(parser: Parser, text: str, tables: Tables) -> Statement:
+def _without_tree(parser: Parser, text: str, known: Known) -> Statement:
     if found := _ABOUT_TABLE.fullmatch(text):
         what, *names = found.groups()
         quoted = [first or second for first, second in zip(names[::2], names[1::2], strict=True)]
         table, under, form = quoted
         parts = [table, under] if under else [table]
-        sql = _about(what, [str(part) for part in parts], tables)
+        sql = _about(what, [str(part) for part in parts], known.tables)
         return Statement(sql=sql, form=known_format(form) if form else None, is_select=False)
     if found := _DESCRIBE.fullmatch(text):
-        inner = _read(parser, found[1].encode("utf-8", "surrogateescape"), tables)
+        inner = _read(parser, found[1].encode("utf-8", "surrogateescape"), known)
         if not inner.is_select or inner.form:
             raise RefusedError(Code.SYNTAX_ERROR, "Only a table or a SELECT can be described.")
         form = found[2] or found[3]

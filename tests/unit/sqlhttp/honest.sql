@@ -217,6 +217,20 @@ SELECT * FROM verdicts v1 JOIN verdicts v2 ON v1.id = v2.id JOIN verdicts v3 ON 
 SELECT toString(toDateTime64('2026-01-01 00:00:00', 3, 'UTC')) || 'Z'
 SELECT * FROM verdicts WHERE decided_at >= '2026-01-01' AND decided_at < '2026-02-01' ORDER BY decided_at DESC LIMIT 10 OFFSET 10
 SELECT L2Distance([1,2],[3,4]), hex(sipHash128('a'))
+-- Types, patterns and repeated texts as people write them.
+SELECT CAST(1 AS INT UNSIGNED), CAST('1' AS DOUBLE PRECISION), CAST(1 AS VARCHAR(10)), CAST('a', 'Enum8(\'a\' = 1, \'b\' = -2)'), CAST('a' AS Enum('a', 'b'))
+SELECT CAST((1, 'a'), 'Tuple(a UInt8, b String)').a, CAST([(1, 'a')], 'Nested(a UInt8, b String)'), CAST(map('a', 1), 'Map(LowCardinality(String), Nullable(UInt8))')
+SELECT CAST('2026-01-01 00:00:00', 'DateTime64(3, \'UTC\')'), CAST('2026-01-01 00:00:00' AS DateTime('Europe/Berlin')), toDecimal64(1, 2)::Decimal(18, 4), 'ab'::FixedString(2)
+SELECT CAST('a', 'Variant(String, UInt8)') AS v, variantElement(v, 'String'), CAST(1, 'Dynamic(max_types = 3)') AS d, dynamicElement(d, 'UInt8')
+SELECT CAST('{"a": 1}', 'JSON(a UInt8, max_dynamic_paths = 10)') AS j, j.a, j.b.:Int64, j.b.:`Array(Int64)`, getSubcolumn(j, 'a')
+SELECT JSONExtract('{"a": 1}', 'a', 'Nullable(Float64)'), JSONExtract('{"a": 1}', 'Tuple(a UInt8)'), JSONExtractKeysAndValues('{"a": 1}', 'Int8'), defaultValueOfTypeName('Array(String)')
+SELECT * FROM values('a UInt8, `b c` Array(Nullable(String)), d DateTime64(3, \'UTC\')', (1, ['x'], '2026-01-01 00:00:00'))
+SELECT * FROM values('a', 'b') AS a, values((1, 'x'), (2, 'y')) AS b, values(1, 2) AS c, values([1], [2]) AS d
+SELECT accurateCastOrNull(300, 'UInt8'), accurateCastOrDefault(300, 'UInt8', 1::UInt8), toInt64('5')::Nullable(Int64)
+SELECT target FROM verdicts WHERE target LIKE concat('%', {target:String}, '%') OR match(target, '^' || lower({target:String})) OR target ILIKE {target:String}
+SELECT replaceRegexpAll(target, '[^a-z]+', '-'), splitByRegexp('[/-]', target), extractAll(target, '\\w+'), countMatches(target, 'a'), COLUMNS('^(id|target)$') FROM verdicts
+SELECT repeat('#', 20), repeat('█', least(toUInt32(count()), 40)), leftPad('7', 3, '0'), rightPad(target, 20), space(3), toFixedString('ab', 4), printf('%08.3f|%-10s', 1.5, 'x') FROM verdicts GROUP BY target
+WITH a AS (SELECT 1 AS x), b AS (SELECT * FROM a), c AS (SELECT * FROM b), d AS (SELECT * FROM a, b, c) SELECT (SELECT count() FROM a), (SELECT count() FROM b), (SELECT count() FROM d), count() FROM a, b, c, d
 -- Where things are and how they go.
 SHOW CREATE TABLE verdicts
 SHOW CREATE TABLE default.trials
