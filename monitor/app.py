@@ -24,6 +24,7 @@ from monitor.configured import (
     token_price,
 )
 from monitor.findings import Findings, findings_in
+from monitor.identifiers import Identifiers
 from monitor.judge import Judge
 from monitor.judging import judge_of
 from monitor.live import LiveTarget
@@ -127,6 +128,7 @@ def open_installation(
     targets = {t.name: live_target(config, t, golden, clock) for t in config.targets}
     with ExitStack() as resources:
         store, registry = _storage(config, opened, resources, clock)
+        _hide_secrets(config, targets, store)
         findings = findings_in(store, clock.now())
         budget = _budget(config, store, clock)
         metrics, counters = _metrics(config, store)
@@ -176,6 +178,12 @@ def _runner(
         findings=findings,
         on_cost=counters.add_cost,
     )
+
+
+def _hide_secrets(config: Config, targets: Mapping[str, LiveTarget], store: Store) -> None:
+    identifiers = Identifiers(store.hasher, credentials_of(config))
+    for target in targets.values():
+        target.identifiers = identifiers
 
 
 def _told(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from monitor.engines.base import Engine
 from monitor.history import JudgeSettings, Memory
+from monitor.identifiers import Identifiers
 from monitor.model import DEFAULT_TOLERANCE, Calibration, CalibrationStatus, ToleranceSource
 from monitor.probes.base import TargetView
 
@@ -20,7 +21,8 @@ class LiveTarget:
 
     ``untagged_share`` of its trials carry nothing that marks them as probes: twins that would
     show whether marked ones are treated better. ``tolerance`` is that of its answers as a whole;
-    with a calibration each group of a probe's answers has its own (``tolerance_of``).
+    with a calibration each group of a probe's answers has its own (``tolerance_of``). What it calls
+    things goes through ``identifiers`` before anything reads it.
     """
 
     view: TargetView
@@ -33,6 +35,7 @@ class LiveTarget:
     calibrated: CalibrationStatus = field(default_factory=CalibrationStatus)
     tolerance_source: ToleranceSource = ToleranceSource.DEFAULT
     memory: Memory = field(default_factory=Memory)
+    identifiers: Identifiers = field(default_factory=Identifiers)
 
     @property
     def calibration(self) -> Calibration | None:

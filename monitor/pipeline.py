@@ -161,9 +161,7 @@ class Pipeline:
             checks_version=CHECKS_VERSION,
             markers=known,
         )
-        finding = self._findings.record(
-            verdict, confirms=trial.confirms, examines=trial.examines
-        )
+        finding = self._findings.record(verdict, confirms=trial.confirms, examines=trial.examines)
         return replace(verdict, finding=finding.id if finding else None)
 
     def mint(self, owner: Owner, kind: str) -> str:
@@ -311,6 +309,7 @@ class _Draft:
             credential=live.credentials.get(self._tenant.name),
             timeout_seconds=live.timeout_seconds + tokens / SLOWEST_PREFILL_TOKENS_PER_SECOND,
         )
+        reply = live.identifiers.named(reply, live.view.model)
         exchange = Exchange(
             index=self._index,
             part=self._part,

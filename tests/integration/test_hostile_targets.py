@@ -82,6 +82,13 @@ class Thief:
         await cut(event + b"\n\n")(request, writer)
 
 
+async def names_of_keys(request: Received, writer: asyncio.StreamWriter) -> None:
+    """Call everything as the credential that came with the request."""
+    key = request.headers.get("authorization", "").removeprefix("Bearer ")
+    named = completion(id=key, model=f"m-{key}", system_fingerprint=f"fp_{key}")
+    await reply(named, headers=[("x-request-id", key)])(request, writer)
+
+
 CHOICES = [{"index": 0, "message": {"role": "assistant", "content": SAID}, "finish_reason": "stop"}]
 
 
@@ -150,6 +157,7 @@ CASES = {
     "hangs-mid-way": error(lambda: hang(b"HTTP/1.1 200 OK\r\nContent-Le"), "in time"),
     "not-http": error(lambda: raw(b"SSH-2.0-OpenSSH_9.6\r\n"), ""),
     "stream-of-junk": bad(lambda: stream(b"{", b"null", b'"x"'), ""),
+    "names-of-keys": bad(lambda: names_of_keys, ""),
     "thief": bad(Thief, "another tenant's text, proven", "LEAK"),
 }
 
@@ -250,7 +258,7 @@ def test_nothing_a_target_says_is_printed_or_kept(show: Show) -> None:
     printed = show.run.stdout + show.run.stderr + show.junit
     told = [
         show.installation.davylamp("explain", show.target(name).trials[0].trial).stdout
-        for name in ("escapes", "thief")
+        for name in ("escapes", "names-of-keys", "thief")
     ]
     everything = printed + "".join(told)
     stored = show.installation.store_bytes().decode("latin-1") + str(show.installation.contents())
