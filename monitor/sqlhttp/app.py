@@ -12,7 +12,7 @@ from typing import IO
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -23,7 +23,7 @@ from monitor.serving import KnownHost
 from monitor.sqlhttp.access import USER, check_reader
 from monitor.sqlhttp.asked import Asked, read_asked, url_parameters
 from monitor.sqlhttp.engine import Answer, SqlEngine
-from monitor.sqlhttp.failures import Code, RefusedError, SqlError, too_many
+from monitor.sqlhttp.failures import Code, RefusedError, SqlError, stopping, too_many
 from monitor.sqlhttp.formats import TEXT, content_type
 from monitor.sqlhttp.native import hello, is_hello
 
@@ -96,6 +96,10 @@ class SqlPages:
         except SqlError as error:
             self._on_result(SqlResult.FAILED)
             return _failed(error)
+        except (ClientDisconnect, asyncio.CancelledError):
+            # Nobody is there any more, or the server stops and waited long enough for the request.
+            self._on_result(SqlResult.FAILED)
+            return _failed(stopping())
         self._on_result(SqlResult.OK)
         return response
 
@@ -174,6 +178,8 @@ class _FileResponse(Response):
                 await self._send(scope, send)
         except TimeoutError:
             log.info("an answer was not taken within %.0f s, and broken off", self._seconds)
+        except asyncio.CancelledError:
+            log.info("an answer was not taken before the server stopped, and broken off")
         finally:
             self._answer.file.close()
             self._on_end()

@@ -457,6 +457,48 @@ def test_an_answer_nobody_takes_is_broken_off(served: Served, executor: ThreadPo
     assert patient.pages._under_way == 0
 
 
+@pytest.mark.parametrize("way", ["request goes away", "request", "answer"])
+def test_who_is_slow_while_it_stops_makes_no_noise(desk: Desk, way: str) -> None:
+    """The server cancels what takes too long then: that is no fault of ours to be logged."""
+    begun = asyncio.Event()
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        if way == "answer":
+            return {"type": "http.request", "body": b"SELECT 1", "more_body": False}
+        if way == "request goes away":
+            return {"type": "http.disconnect"}
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+        if way == "answer" and message["type"] == "http.response.body":
+            begun.set()
+            await asyncio.Event().wait()
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"x-clickhouse-key", TOKEN.encode())],
+    }
+
+    async def go() -> None:
+        answering = asyncio.create_task(desk.pages.application(HOSTS)(scope, receive, send))
+        if way != "request goes away":
+            await begun.wait()
+            answering.cancel()
+        await answering
+
+    asyncio.run(go())
+    assert sent[0]["status"] == (200 if way == "answer" else 503)
+    assert sent[-1].get("more_body", False) is (way == "answer")
+    assert desk.pages._under_way == 0
+
+
 def test_nothing_of_statements_answers_and_passwords_is_logged(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
