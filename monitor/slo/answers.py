@@ -16,7 +16,7 @@ from monitor.conventions.streams import ALARM_ACTIVE, SLO_EVIDENCE, AlarmTier
 from monitor.model import Lane, VerdictClass
 from monitor.slo.alert import Alert
 from monitor.slo.objective_rules import KNOWN, REMAINING
-from monitor.slo.promql import equals, one_of, selector
+from monitor.slo.promql import equals, last_said, one_of, selector
 from monitor.slo.windows import FAST, SLOW
 
 _STREAM = ("env", "target", "probe", "stratum", "lane")
@@ -96,7 +96,7 @@ def _stream_alert(each: _LaneAlert, tier: AlarmTier) -> Alert:
         name=each.name,
         expr=(
             f"max by ({', '.join(_STREAM)}) (\n"
-            f"  {selector(ALARM_ACTIVE.name, lane, equals('tier', tier.value))}\n"
+            f"  {last_said(selector(ALARM_ACTIVE.name, lane, equals('tier', tier.value)))}\n"
             ") == 1"
         ),
         severity="critical" if page else "warning",
@@ -136,7 +136,9 @@ def finding_alerts() -> tuple[Alert, ...]:
 
 
 def _open_findings(*matchers: str, by: str) -> str:
-    return f"sum by ({by}) (\n  {selector(FINDINGS_OPEN.name, *matchers)}\n) > 0"
+    said = last_said(selector(FINDINGS_OPEN.name, *matchers))
+    # One that moved to another instance is counted once.
+    return f"sum by ({by}) (\n  max by ({by}, state, severity, route) ({said})\n) > 0"
 
 
 def _finding_alert(severity: Severity) -> Alert:

@@ -40,3 +40,12 @@ def summed(expr: str, by: Iterable[str]) -> str:
     """Return the sum of an expression by these labels; over everything if there are none."""
     labels = ", ".join(by)
     return f"sum by ({labels}) ({expr})" if labels else f"sum({expr})"
+
+
+def last_said(selected: str) -> str:
+    """Return what a series last said within the hour.
+
+    A gauge that is latched ends with its exporter. What it said holds on meanwhile: a monitor that
+    fell silent did not say that all is well.
+    """
+    return f"last_over_time({selected}[1h])"

@@ -48,19 +48,19 @@ TICKET = {"severity": "warning", "burn_tier": "slow"}
 
 
 def _alarm(alert: str, lane: str, tier: str, labels: Mapping[str, str]) -> Scenario:
-    """An alarm that is latched for ten minutes, beside one of the other tier and a quiet one."""
+    """An alarm that holds on while its monitor is silent, beside one of the other tier."""
     other = "ticket" if tier == "page" else "page"
     of = f',probe="burst",stratum="s",lane="{lane}"'
     return Scenario(
         alert=alert,
         series={
-            f'davylamp_alarm_active{AT}{of},tier="{tier}"}}': "0x9 1x10 0x10",
-            f'davylamp_alarm_active{CALM}{of},tier="{tier}"}}': "0x30",
+            f'davylamp_alarm_active{AT}{of},tier="{tier}"}}': "0x9 1x10 _x20 0x10",
+            f'davylamp_alarm_active{CALM}{of},tier="{tier}"}}': "0x50",
             f'davylamp_alarm_active{CALM}{of},tier="{other}"}}': "0x9 1x10 0x10",
         },
         silent_at="9m",
-        fires_at="12m",
-        over_at="25m",
+        fires_at="38m",
+        over_at="45m",
         labels={**GLM, "probe": "burst", "stratum": "s", "lane": lane, **labels},
     )
 
@@ -83,14 +83,14 @@ def _finding(
     return Scenario(
         alert=alert,
         series={
-            f'davylamp_findings_open{AT}{of},route="{route}"}}': "0x9 1x10 0x10",
+            f'davylamp_findings_open{AT}{of},route="{route}"}}': "0x9 1x10 _x20 0x10",
             f'davylamp_findings_open{CALM}{of},route="{other}"}}': "0x9 1x10 0x10",
             f'davylamp_findings_open{CALM},class="SUSPECT",state="needs_review",'
             f'severity="none",route="alertmanager"}}': "0x9 1x10 0x10",
         },
         silent_at="9m",
-        fires_at="12m",
-        over_at="25m",
+        fires_at="38m",
+        over_at="45m",
         labels={**GLM, "class": verdict_class, **labels},
     )
 
