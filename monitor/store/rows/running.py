@@ -93,7 +93,7 @@ class NodeSnapshotRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorStateRow:
-    """Where the evidence of one stream stood at ``version``; ``state`` is JSON of numbers and codes."""
+    """Where the evidence of one stream stood at ``version``; ``state`` is JSON, without text."""
 
     detector: str
     target: str
