@@ -20,7 +20,7 @@ from monitor.config import Config
 from monitor.configured import read_config
 from monitor.daemon.backups import BackUp, own_backup
 from monitor.daemon.client import back_up_through_daemon
-from monitor.errors import UsageError
+from monitor.errors import UnsureError, UsageError
 from monitor.store import owner_of
 from monitor.store.backup import OnRows, move_backup, refuse_filled_folder
 from monitor.store.manifest import KEY_COPY, Manifest, flaws_of, read_manifest
@@ -52,14 +52,17 @@ def backup(
 
     A daemon that runs goes on meanwhile.
 
+    With --verify every file is compared with the manifest, and the manifest's seal under the
+    installation key: of storage.path, or the copy in the backup.
+
     Exit 0 written or whole, 1 with --verify something is changed or missing, 2 it cannot be
-    written or is no backup.
+    written or is no backup, 3 with --verify nothing is wrong but no key is at hand for the seal.
     """
     if (out is None) == (verify is None):
         msg = "give either --out, to take a backup, or --verify, to look at one"
         raise UsageError(msg)
     if verify is not None:
-        _verify(verify)
+        _verify(verify, _storage_path(config))
         return
     settings = read_config(str(config))
     with show_rows(sys.stderr) as told:
@@ -69,6 +72,7 @@ def backup(
 
 def _taken(config: Config, folder: Path, on_rows: OnRows, *, bodies: bool, key: bool) -> Manifest:
     refuse_filled_folder(folder)
+    _refuse_inside(config.storage_path, folder)
     owner = owner_of(config.storage_path)
     asked = BackUp(bodies=bodies, key=key, actor=getpass.getuser())
     if owner is not None and owner.url is not None:
@@ -76,6 +80,15 @@ def _taken(config: Config, folder: Path, on_rows: OnRows, *, bodies: bool, key: 
         return read_manifest(folder)
     with store_of(config) as store:
         return own_backup(store, config, asked, folder, SystemClock(), on_rows)
+
+
+def _refuse_inside(storage: Path, folder: Path) -> None:
+    if folder.resolve().is_relative_to(storage.resolve()):
+        msg = (
+            f"{folder}: lies in storage.path ({storage}): what loses the store loses such a backup "
+            "too, and db forget does not reach it; give a folder elsewhere, best on another disk"
+        )
+        raise UsageError(msg)
 
 
 def _lines(manifest: Manifest, folder: Path, key_file: Path) -> Iterator[str]:
@@ -103,22 +116,44 @@ def _summary(manifest: Manifest, folder: Path) -> str:
     )
 
 
-def _verify(folder: Path) -> None:
+def _storage_path(config: Path) -> Path | None:
+    """Return where the key is looked for; a backup may lie where nothing is configured."""
+    if config == DEFAULT_CONFIG and not config.exists():
+        return None
+    return read_config(str(config)).storage_path
+
+
+def _verify(folder: Path, storage: Path | None) -> None:
     manifest = read_manifest(folder)
     with show_bytes(sys.stderr) as told:
         flaws = flaws_of(folder, manifest, told)
-    if manifest.with_key and not flaws:
-        flaws = _flaws_under_its_key(folder, manifest)
+    key = None
+    if not flaws:
+        key = _key_of(manifest, folder, storage)
+        if manifest.with_key and key is None:
+            flaws = [f"{KEY_COPY} is not the key it was taken under"]
+        elif key is not None and not manifest.is_sealed_by(key):
+            flaws = ["the manifest was changed: its seal is broken"]
     for flaw in flaws:
         typer.echo(f"{folder}: {flaw}")
     if flaws:
         raise typer.Exit(BROKEN_EXIT)
     typer.echo(_summary(manifest, folder))
     typer.echo("every file is as the manifest says")
+    if key is None:
+        where = f"{storage / KEY_FILE} is not that key" if storage else "nothing is configured here"
+        msg = (
+            f"{folder}: the manifest itself may have been changed: its seal was not compared, "
+            f"because that takes the key of installation {manifest.installation} ({where}; put it "
+            "into storage.path, or name the configuration of that installation with --config)"
+        )
+        raise UnsureError(msg)
+    typer.echo("the seal of the manifest holds")
 
 
-def _flaws_under_its_key(folder: Path, manifest: Manifest) -> list[str]:
-    key = InstallationKey.load_or_create(folder / KEY_COPY)
-    if key.fingerprint != manifest.installation:
-        return [f"{KEY_COPY} is not the key it was taken under"]
-    return [] if manifest.is_sealed_by(key) else ["the manifest was changed: its seal is broken"]
+def _key_of(manifest: Manifest, folder: Path, storage: Path | None) -> InstallationKey | None:
+    """Return the key a backup was taken under, if it is at hand."""
+    files = [storage / KEY_FILE] if storage else []
+    files += [folder / KEY_COPY] if manifest.with_key else []
+    keys = [InstallationKey.load_or_create(file) for file in files if file.is_file()]
+    return next((key for key in keys if key.fingerprint == manifest.installation), None)

@@ -82,6 +82,56 @@ def test_a_backup_is_verified_and_not_restored_where_it_must_not(
     assert "LEAK" in capfd.readouterr().out
 
 
+def copied(backup: Path, to: Path) -> Path:
+    """Return a copy of a backup, to break."""
+    to.mkdir()
+    for file in backup.iterdir():
+        (to / file.name).write_bytes(file.read_bytes())
+    return to
+
+
+@pytest.mark.parametrize("with_key", [False, True])
+def test_a_changed_manifest_is_no_whole_backup(
+    installation: Path, tmp_path: Path, with_key: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    taken = tmp_path / "taken"
+    options = ["--with-key"] if with_key else []
+    assert run(installation, "db", "backup", "--out", str(taken), *options) == 0
+    assert run(installation, "db", "backup", "--verify", str(taken)) == 0
+    assert "the seal of the manifest holds" in capfd.readouterr().out
+    manifest = taken / "manifest.json"
+    said = json.loads(manifest.read_text())
+    said["tables"][0]["rows"] += 1
+    manifest.write_text(json.dumps(said))
+    assert run(installation, "db", "backup", "--verify", str(taken)) == 1
+    assert "the manifest was changed: its seal is broken" in capfd.readouterr().out
+
+
+def test_a_seal_that_nobody_can_compare_is_no_success(
+    installation: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    backup = installation / "backup"
+    verify = ["db", "backup", "--verify", str(backup)]
+    monkeypatch.chdir(tmp_path)
+    assert main(verify) == 3
+    said = capfd.readouterr()
+    assert "every file is as the manifest says" in said.out
+    assert "its seal was not compared" in said.err
+    written(tmp_path)
+    assert run(tmp_path, *verify) == 3
+    assert not (tmp_path / "store").exists()
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "installation.key").write_bytes(b"k" * 32)
+    assert run(tmp_path, *verify) == 3
+    assert "installation.key is not that key" in capfd.readouterr().err
+    (backup / "verdicts.native.gz").rename(tmp_path / "kept")
+    assert run(tmp_path, *verify) == 1
+    (tmp_path / "kept").rename(backup / "verdicts.native.gz")
+
+
 def test_a_backup_says_what_it_cannot_do(
     installation: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +140,12 @@ def test_a_backup_says_what_it_cannot_do(
     assert "give either --out, to take a backup, or --verify" in capfd.readouterr().err
     assert run(installation, "db", "backup", "--out", str(installation)) == 2
     assert "a backup goes into a new or empty folder" in capfd.readouterr().err
+    link = tmp_path / "link"
+    link.symlink_to(installation / "store")
+    for inside in (installation / "store" / "backup", link / "backup"):
+        assert run(installation, "db", "backup", "--out", str(inside)) == 2
+        assert "lies in storage.path" in capfd.readouterr().err
+        assert not inside.exists()
     assert run(installation, "db", "backup", "--verify", str(tmp_path)) == 2
     assert "no backup, or one that was broken off" in capfd.readouterr().err
 
@@ -97,10 +153,7 @@ def test_a_backup_says_what_it_cannot_do(
 def test_a_damaged_backup_exits_1(
     installation: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for file in (installation / "backup").iterdir():
-        (copy / file.name).write_bytes(file.read_bytes())
+    copy = copied(installation / "backup", tmp_path / "copy")
     (copy / "verdicts.native.gz").unlink()
     (copy / "trials.native.gz").write_bytes(b"x")
     assert run(installation, "db", "backup", "--verify", str(copy)) == 1
