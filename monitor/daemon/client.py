@@ -45,6 +45,7 @@ from monitor.store.store import WAITING_DIRECTORY
 ANSWER_SECONDS = 5.0
 
 _SCANNED = TypeAdapter(list[ScanReport])
+_LINES = TypeAdapter(list[str])
 
 OnWords = Callable[[str, str, int, int], None]
 
@@ -235,27 +236,28 @@ class DaemonDesk:
 
     def explain(self, trial: str) -> list[str]:
         """Return everything known of a trial."""
-        return self._lines("GET", f"/api/trials/{quote(trial, safe='')}")
+        return list(self._said(f"/api/trials/{quote(trial, safe='')}")["lines"])
 
     def findings(self, wanted: Wanted) -> FindingsReport:
         """Return the open findings, worst first; with closed ones all, newest first."""
         asked = {"all": "1" if wanted.closed else None, "target": wanted.target}
         asked["state"] = wanted.state.value if wanted.state else None
         query = urlencode({name: value for name, value in asked.items() if value is not None})
-        return FindingsReport.model_validate(self._said("GET", f"/api/findings?{query}")["report"])
+        return FindingsReport.model_validate(self._said(f"/api/findings?{query}")["report"])
 
     def finding(self, given: str) -> ShownFinding:
         """Return one finding, open or not, by its id or the beginning of it, with its history."""
-        said = self._said("GET", f"/api/findings/{quote(given, safe='')}")
+        said = self._said(f"/api/findings/{quote(given, safe='')}")
         return ShownFinding.model_validate(said["report"])
 
     def decide(self, decision: Decision, given: str, said: Said) -> list[str]:
         """Confirm, dismiss, resolve or reopen a finding."""
-        path = f"/api/findings/{quote(given, safe='')}/{decision}"
+        path = f"findings/{quote(given, safe='')}/{decision}"
         body: dict[str, Any] = {"who": said.who, "why": said.why}
         if said.suppress is not None:
             body["suppress_seconds"] = said.suppress.total_seconds()
-        return self._lines("POST", path, body)
+        lines = _streamed(self._config, self._owner, path, body, lambda _: None)
+        return _LINES.validate_python(lines)
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
@@ -263,12 +265,9 @@ class DaemonDesk:
         said = _streamed(self._config, self._owner, "audit", asked, lambda _: None)
         return AuditReport.model_validate(said)
 
-    def _lines(self, method: str, path: str, body: dict[str, Any] | None = None) -> list[str]:
-        return list(self._said(method, path, body)["lines"])
-
-    def _said(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _said(self, path: str) -> dict[str, Any]:
         with _answering(self._config, self._owner) as client:
-            said: dict[str, Any] = client.request(method, path, json=body).json()
+            said: dict[str, Any] = client.get(path).json()
         if "error" in said:
             raise UsageError(said["error"])
         return said

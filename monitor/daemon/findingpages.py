@@ -59,7 +59,15 @@ class FindingPages(Pages):
             why=asked.why,
             suppress=None if seconds is None else timedelta(seconds=seconds),
         )
-        return await self.answer(request, lambda: self._desk.decide(decision, finding, said))
+        return self.streamed(lambda _put: self._decide(decision, finding, said))
+
+    async def _decide(self, decision: Decision, finding: str, said: Said) -> dict[str, object]:
+        """Decide off the loop: it waits for the disk, and is not asked twice for being slow."""
+        try:
+            lines = await asyncio.to_thread(self._desk.decide, decision, finding, said)
+        except DavylampError as error:
+            return error_line(error)
+        return {"report": lines}
 
     async def verify(self, request: Request) -> Response:
         """Replay a finding and stream the steps, then the report, as JSON lines."""

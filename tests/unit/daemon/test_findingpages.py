@@ -16,6 +16,12 @@ from tests.unit.test_finding_decisions import flawed
 from tests.unit.test_findings import bad
 
 
+def last(reply: httpx.Response) -> dict[str, Any]:
+    """Return the last line of a stream: a report or an error."""
+    said: dict[str, Any] = json.loads(reply.text.splitlines()[-1])
+    return said
+
+
 def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
     async def test(client: httpx.AsyncClient, _: Any, installation: Installation, __: Any) -> None:
         one = installation.findings.record(bad(VerdictClass.LEAK))
@@ -27,9 +33,9 @@ def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
         short = await client.post(f"/api/findings/{one.id}/dismiss", json={"who": "ann"})
         assert short.status_code == 400
         decided = await client.post(f"/api/findings/{one.id}/dismiss", json=said)
-        assert decided.json()["lines"][0].startswith(f"{one.id} is dismissed")
+        assert last(decided)["report"][0].startswith(f"{one.id} is dismissed")
         again = await client.post(f"/api/findings/{one.id}/resolve", json=said)
-        assert again.status_code == 404
+        assert "no open finding has this id" in last(again)["error"]
         assert (await client.get("/api/findings")).json()["report"]["findings"] == []
         for query in ("all=1", "state=dismissed", "all=1&target=glm"):
             (line,) = (await client.get(f"/api/findings?{query}")).json()["report"]["findings"]
@@ -40,7 +46,7 @@ def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
         shown = (await client.get(f"/api/findings/{one.id[:4]}")).json()["report"]
         assert (shown["history"][-1]["who"], shown["finding"]["state"]) == ("ann", "dismissed")
         reopened = await client.post(f"/api/findings/{one.id}/reopen", json=said)
-        assert reopened.json()["lines"] == [f"{one.id} is confirmed"]
+        assert last(reopened)["report"] == [f"{one.id} is confirmed"]
 
     with_server(tmp_path, test)
 
@@ -55,9 +61,9 @@ def test_suppression_is_bounded_and_for_what_is_dismissed(tmp_path: Path) -> Non
             found = await client.post(f"/api/findings/{one.id}/dismiss", json=wrong)
             assert found.status_code == 400
         found = await client.post(f"/api/findings/{one.id}/resolve", json=said)
-        assert "only what is dismissed is suppressed" in found.json()["error"]
+        assert "only what is dismissed is suppressed" in last(found)["error"]
         found = await client.post(f"/api/findings/{one.id}/dismiss", json=said)
-        assert "twins open nothing until" in found.json()["lines"][0]
+        assert "twins open nothing until" in last(found)["report"][0]
 
     with_server(tmp_path, test)
 
@@ -76,10 +82,10 @@ def test_looking_again_needs_the_token_and_tells_its_price(tmp_path: Path, verb:
         for wrong in ({"bound": 0.9}, {"repeats": 0}, {"more": 1}):
             assert (await client.post(path, json=wrong)).status_code == 400
         reply = await client.post(path, json={"sends": False})
-        last = json.loads(reply.text.splitlines()[-1])
+        said = last(reply)
         # Its trial was never stored, so nothing can be asked again: that is no usage error.
-        assert last["unsure"] is True
-        assert "nothing of its evidence can be asked again" in last["error"]
+        assert said["unsure"] is True
+        assert "nothing of its evidence can be asked again" in said["error"]
         assert fake.asked == []
 
     with_server(tmp_path, test)
