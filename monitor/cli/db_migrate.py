@@ -18,6 +18,7 @@ from monitor.errors import StoreBusyError
 from monitor.logs import set_up_logs
 from monitor.store import owner_of
 from monitor.store.migrate import Migration, OnStatement, Standing, shipped
+from monitor.store.structure import REMEDY
 
 _MISSING_EXIT = 1
 _PLAIN_EVERY = 10
@@ -35,8 +36,9 @@ def migrate(
     """Apply the migrations that are missing, and how long rows are to be kept.
 
     Every verb that opens the store does so too; this one shows how far it has come. Broken off, it
-    is simply run again. Exit 0 nothing is missing (any more), 1 with --check something is, 2 the
-    store is newer than this version, was changed, is in use, or cannot be opened.
+    is simply run again. Exit 0 nothing is missing (any more), 1 with --check something is, or a
+    table or view is not as it was made, 2 the store is newer than this version, was changed, is in
+    use, or cannot be opened.
     """
     settings = read_config(str(config))
     # What was changed is printed below.
@@ -49,6 +51,7 @@ def migrate(
     with _shown() as on_statement, store_of(settings, on_statement) as store:
         brought = store.brought
     typer.echo("\n".join(_brought_lines(settings, brought)))
+    raise typer.Exit(_MISSING_EXIT if brought.differs else 0)
 
 
 def _refuse_a_running_daemon(settings: Config) -> None:
@@ -85,6 +88,9 @@ def _missing_lines(settings: Config, standing: Standing) -> Iterator[str]:
         yield f"missing: {migration.name}"
     for change in standing.terms:
         yield f"differs: {change}"
+    yield from _differing_lines(standing)
+    if standing.differs and not (standing.migrations or standing.terms):
+        return
     yield "to apply this, run davylamp db migrate (any verb that opens the store does it too)"
 
 
@@ -96,5 +102,16 @@ def _brought_lines(settings: Config, brought: Standing) -> Iterator[str]:
         yield f"changed: {change}"
     if any(change.is_shorter for change in brought.terms):
         yield "what is past its time goes when the database merges, within hours"
+    yield from _differing_lines(brought)
+    if brought.differs:
+        return
     done = "now" if not brought.is_current else "already"
     yield f"{where}: schema {shipped()[-1].version}, {done} as this version needs it"
+
+
+def _differing_lines(standing: Standing) -> Iterator[str]:
+    """Say what no migration mends, and what does."""
+    for difference in standing.differs:
+        yield f"damaged: {difference}"
+    if standing.differs:
+        yield f"to mend this, {REMEDY}"

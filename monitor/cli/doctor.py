@@ -11,6 +11,7 @@ from monitor.cli.doctor_calibration import check_calibrations
 from monitor.cli.doctor_checks import check_checks
 from monitor.cli.doctor_line import Health, Line, Surroundings
 from monitor.cli.doctor_pages import check_pages
+from monitor.cli.doctor_schema import check_schema
 from monitor.cli.doctor_sql import check_readers
 from monitor.cli.doctor_target import check_target
 
@@ -25,6 +26,7 @@ async def doctor(around: Surroundings) -> Report:
     targets = around.config.targets
     groups = [
         _all(check_storage(around)),
+        _all(check_schema(around)),
         _all(check_calibrations(around)),
         _all(check_checks(around)),
         *(_all(check_target(around, target)) for target in targets),

@@ -19,6 +19,7 @@ from monitor.config.storage import Retention
 from monitor.errors import StoreError
 from monitor.store.client import Client, Location, connect
 from monitor.store.retention import TermChange, apply_terms, term_changes
+from monitor.store.structure import REMEDY, Difference, differences
 from monitor.store.unfinished import refuse_unfinished
 
 _log = logging.getLogger(__name__)
@@ -61,17 +62,19 @@ class Migration:
 class Standing:
     """What separates a store from this version and its configuration, or separated it before.
 
-    It ``is_new`` if no migration was ever applied to it.
+    It ``is_new`` if no migration was ever applied to it. What ``differs`` from what all migrations
+    come to is mended by none: it is looked at once they are applied.
     """
 
     migrations: tuple[Migration, ...]
     terms: tuple[TermChange, ...]
     is_new: bool
+    differs: tuple[Difference, ...] = ()
 
     @property
     def is_current(self) -> bool:
         """True if nothing does."""
-        return not self.migrations and not self.terms
+        return not self.migrations and not self.terms and not self.differs
 
 
 # Told before each statement: its migration, how many are done, and of how many.
@@ -193,8 +196,9 @@ def bring_up(
 ) -> Standing:
     """Apply what is missing, put the configured terms in force, and return what was done.
 
-    Without ``retention`` a new store gets the defaults, and one that was there keeps its terms.
-    Raises ``StoreError`` as ``migrate`` does, and for a database that does not fit ``cluster``.
+    What then still differs is said in the log, and left as it is. Without ``retention`` a new store
+    gets the defaults, and one that was there keeps its terms. Raises ``StoreError`` as ``migrate``
+    does, and for a database that does not fit ``cluster``.
     """
     check_cluster(client, cluster)
     is_new = not applied(client)
@@ -202,7 +206,19 @@ def bring_up(
     if retention is None and is_new:
         retention = Retention()
     terms = () if retention is None else apply_terms(client, retention)
-    return Standing(migrations=migrations, terms=terms, is_new=is_new)
+    differs = _differences(client)
+    for difference in differs:
+        _log.error("the store's schema: %s: %s", difference, REMEDY)
+    return Standing(migrations=migrations, terms=terms, is_new=is_new, differs=differs)
+
+
+def _differences(client: Client) -> tuple[Difference, ...]:
+    """Return what is other than all migrations come to; they are applied."""
+    latest = _latest(shipped())
+    if latest is None:
+        how = "does not stand for the migrations beside it, so nothing can be held against it"
+        return (Difference(name="schema/latest.sql", how=how),)
+    return differences(client, latest.statements())
 
 
 def standing(location: Location, retention: Retention) -> Standing:
@@ -221,6 +237,7 @@ def standing(location: Location, retention: Retention) -> Standing:
             migrations=missing,
             terms=term_changes(client, retention),
             is_new=not applied(client),
+            differs=() if missing else _differences(client),
         )
     finally:
         client.close()

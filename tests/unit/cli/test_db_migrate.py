@@ -203,3 +203,19 @@ def test_opening_tells_how_far_it_has_come(tmp_path: Path, data: Path) -> None:
         for done in range(len(migration.statements()))
     ]
     assert steps == expected
+
+
+def test_a_view_that_is_gone_is_said_and_mended_by_no_migration(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = config_with(tmp_path)
+    assert ran(file) == 0
+    with database(data) as client:
+        client.command("DROP VIEW verdicts_hourly_view")
+    capsys.readouterr()
+    for arguments in (("--check",), ()):
+        assert ran(file, *arguments) == 1
+        said = capsys.readouterr().out
+        assert "damaged: verdicts_hourly_view is not there" in said
+        assert "to mend this, restore a backup from before into a new storage.path" in said
+        assert "as this version needs it" not in said
