@@ -33,17 +33,24 @@ class InstallationKey:
     def load_or_create(cls, file: Path) -> InstallationKey:
         """Read the key file, or write a new one readable by its owner only.
 
-        Raises ``StoreError`` if the file is not a key of ours.
+        Raises ``StoreError`` if the file is not a key of ours, or cannot be written; nothing is
+        left of it then.
         """
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             return cls._read(file)
+        except OSError as error:
+            raise _unwritable(file, error) from error
         secret = os.urandom(KEY_BYTES)
-        with os.fdopen(descriptor, "wb") as handle:
-            handle.write(secret)
-            handle.flush()
-            os.fsync(handle.fileno())
+        try:
+            with os.fdopen(descriptor, "wb") as handle:
+                handle.write(secret)
+                handle.flush()
+                os.fsync(handle.fileno())
+        except OSError as error:
+            file.unlink()
+            raise _unwritable(file, error) from error
         return cls(secret)
 
     @classmethod
@@ -100,3 +107,11 @@ class ValueHasher:
         """Return the hash of what one form (whole, first or last digits) of a value shows."""
         text = f"{kind}/{form:d}/{part}".encode("utf-8", "surrogatepass")
         return int.from_bytes(hashlib.blake2b(text, digest_size=8, key=self._key).digest(), "big")
+
+
+def _unwritable(file: Path, error: OSError) -> StoreError:
+    reason = (error.strerror or type(error).__name__).lower()
+    return StoreError(
+        f"{file}: the installation key cannot be written: {reason} (see to that disk and folder, "
+        "then try again)"
+    )

@@ -26,8 +26,8 @@ async def doctor(around: Surroundings) -> Report:
     targets = around.config.targets
     groups = [
         _all(check_storage(around)),
-        _all(check_schema(around)),
-        _all(check_calibrations(around)),
+        # One after the other: each may have to open the store.
+        _all(check_schema(around), check_calibrations(around)),
         _all(check_checks(around)),
         *(_all(check_target(around, target)) for target in targets),
         *(_one(check_node(around, target, node)) for target in targets for node in target.nodes),
@@ -52,8 +52,8 @@ def exit_code(lines: list[Line]) -> int:
     return UNKNOWN_EXIT if Health.UNKNOWN in found else GOOD_EXIT
 
 
-async def _all(lines: AsyncIterator[Line]) -> list[Line]:
-    return [line async for line in lines]
+async def _all(*groups: AsyncIterator[Line]) -> list[Line]:
+    return [line for lines in groups async for line in lines]
 
 
 async def _one(line: Awaitable[Line]) -> list[Line]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from monitor.errors import StoreBusyError
+from monitor.errors import StoreBusyError, StoreError
 
 LOCK_FILE = "lock"
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,23 +32,42 @@ class StoreLock:
 
     @classmethod
     def take(cls, directory: Path) -> StoreLock:
-        """Lock the directory. Raises ``StoreBusyError`` naming the process that has it."""
+        """Lock the directory.
+
+        Raises ``StoreBusyError`` naming the process that has it, and ``StoreError`` if the disk
+        refuses.
+        """
         file = directory / LOCK_FILE
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise _refused(file, error) from error
+        lock = cls(file, descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.announce(None)
         except BlockingIOError as error:
-            os.close(descriptor)
+            lock.release()
             raise StoreBusyError(_busy(directory)) from error
-        lock = cls(file, descriptor)
-        lock.announce(None)
+        except OSError as error:
+            lock.release()
+            raise _refused(file, error) from error
+        except StoreError:
+            lock.release()
+            raise
         return lock
 
     def announce(self, url: str | None) -> None:
-        """Say where this process answers, so that ``check`` can go through it."""
+        """Say where this process answers, so that ``check`` can go through it.
+
+        Raises ``StoreError`` if the disk refuses.
+        """
         text = json.dumps(asdict(StoreOwner(pid=os.getpid(), url=url))).encode()
-        os.pwrite(self._descriptor, text, 0)
-        os.ftruncate(self._descriptor, len(text))
+        try:
+            written = os.pwrite(self._descriptor, text, 0)
+            os.ftruncate(self._descriptor, written)
+        except OSError as error:
+            raise _refused(self._file, error) from error
 
     def release(self) -> None:
         """Give the directory free; safe to call twice."""
@@ -56,12 +77,17 @@ class StoreLock:
 
 
 def owner_of(directory: Path) -> StoreOwner | None:
-    """Return who owns the directory now, or ``None`` if nobody does."""
+    """Return who owns the directory now, or ``None`` if nobody does.
+
+    Raises ``StoreError`` if that cannot be read.
+    """
     file = directory / LOCK_FILE
     try:
         descriptor = os.open(file, os.O_RDONLY)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise _refused(file, error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -78,6 +104,12 @@ def _read(file: Path) -> StoreOwner | None:
         return StoreOwner(pid=int(said["pid"]), url=said["url"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _refused(file: Path, error: OSError) -> StoreError:
+    reason = (error.strerror or type(error).__name__).lower()
+    remedy = "make room on that disk" if error.errno in NO_ROOM else "see to that folder"
+    return StoreError(f"{file}: the store cannot be locked: {reason} ({remedy}, then try again)")
 
 
 def _busy(directory: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from monitor.canaries import InstallationKey
 from monitor.clock import SystemClock
 from monitor.conventions import DropReason
 from monitor.errors import StoreBusyError, StoreError
@@ -22,6 +24,7 @@ from monitor.sinks import ClickHouseSink
 from monitor.store import WriterLimits, open_store, owner_of
 from monitor.store.client import Location, connect
 from monitor.store.encode import verdict_rows
+from monitor.store.lock import StoreLock
 from monitor.store.rows import ScheduleEventRow
 from monitor.store.segment import line_of
 from monitor.store.spool import Spool
@@ -224,3 +227,35 @@ def test_what_waits_for_a_newer_version_stays_and_the_error_says_what_to_do(tmp_
     with pytest.raises(StoreError, match="written by a newer Davylamp"):
         open_store(tmp_path / "store")
     assert sorted(path.name for path in (tmp_path / "store" / "spool").glob("*.rows")) == left != []
+
+
+def test_a_disk_that_takes_no_lock_and_no_key_is_an_error_of_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, content: bytes, *place: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", full)
+    words = r"lock: the store cannot be locked: no space left on device \(make room on that disk"
+    for _ in range(2):
+        with pytest.raises(StoreError, match=words) as caught:
+            StoreLock.take(tmp_path)
+        assert not isinstance(caught.value, StoreBusyError)
+    monkeypatch.undo()
+    lock = StoreLock.take(tmp_path)
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(StoreError, match=words):
+        lock.announce("http://127.0.0.1:9")
+    monkeypatch.undo()
+    lock.release()
+    monkeypatch.setattr(os, "fsync", lambda descriptor: full(descriptor, b""))
+    with pytest.raises(StoreError, match=r"key: the installation key cannot be written: no space"):
+        InstallationKey.load_or_create(tmp_path / "key")
+    assert not (tmp_path / "key").exists()
+
+
+def test_a_folder_that_takes_no_lock_is_named(tmp_path: Path) -> None:
+    (tmp_path / "lock").mkdir()
+    words = rf"{tmp_path}/lock: the store cannot be locked: is a directory \(see to that folder"
+    with pytest.raises(StoreError, match=words):
+        StoreLock.take(tmp_path)
