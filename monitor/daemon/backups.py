@@ -84,18 +84,20 @@ def _written(
         most_rows=MOST_ROWS_OF_A_SERVER if store.location.url else None,
         prefix=prefix,
     )
+
+    def vouch(manifest: Manifest) -> None:
+        store.audit.append(
+            Action.BACKUP,
+            "store",
+            actor=asked.actor,
+            at=clock.now(),
+            details={
+                "rows": manifest.rows,
+                "seal": manifest.seal,
+                "with_key": manifest.with_key,
+                "left_out": manifest.left_out,
+            },
+        )
+
     with closing(connect(store.location, read_only=True)) as client:
-        manifest = back_up(client, folder, choices, on_rows)
-    store.audit.append(
-        Action.BACKUP,
-        "store",
-        actor=asked.actor,
-        at=clock.now(),
-        details={
-            "rows": manifest.rows,
-            "seal": manifest.seal,
-            "with_key": manifest.with_key,
-            "left_out": manifest.left_out,
-        },
-    )
-    return manifest
+        return back_up(client, folder, choices, on_rows, vouch)

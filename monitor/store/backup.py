@@ -32,7 +32,7 @@ from monitor.store.manifest import (
     TableEntry,
     as_kept,
     sync_folder,
-    write_manifest,
+    written_manifest,
 )
 from monitor.store.migrate import applied
 from monitor.store.streaming import (
@@ -54,6 +54,12 @@ _ATTEMPTS = 3
 
 # The table at work, rows so far and rows in all of all tables, bytes so far.
 OnRows = Callable[[str, int, int, int], None]
+# Told of a manifest that is sealed, before there is a backup.
+Vouch = Callable[[Manifest], object]
+
+
+def _unvouched(manifest: Manifest) -> None:
+    """Let a backup be one without a word of it elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +92,19 @@ class Choices:
     prefix: str = ""
 
 
-def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> Manifest:
+def back_up(
+    client: Client,
+    folder: Path,
+    choices: Choices,
+    on_rows: OnRows,
+    vouch: Vouch = _unvouched,
+) -> Manifest:
     """Write every table into a folder that is made for it or empty, and return its manifest.
 
-    Nothing may write to the tables meanwhile but their own merges. Raises ``UsageError`` for a
-    folder that holds something, and ``StoreError`` if it cannot be read or written; what was
-    written so far is then removed.
+    Nothing may write to the tables meanwhile but their own merges. ``vouch`` is called when all but
+    the manifest's name is on the disk: what it raises is raised, and there is no backup then.
+    Raises ``UsageError`` for a folder that holds something, and ``StoreError`` if it cannot be read
+    or written; what was written so far is then removed.
     """
     with ExitStack() as undo, _said_of(folder):
         _make(folder, undo)
@@ -128,9 +141,11 @@ def back_up(client: Client, folder: Path, choices: Choices, on_rows: OnRows) -> 
             with_key=choices.key_file is not None,
             seal="",
         ).sealed_by(choices.key)
-        undo.callback(_remove, folder / f".{MANIFEST_FILE}")
+        for name in (MANIFEST_FILE, f".{MANIFEST_FILE}"):
+            undo.callback(_remove, folder / name)
         sync_folder(folder)
-        write_manifest(folder, manifest)
+        with written_manifest(folder, manifest):
+            vouch(manifest)
         undo.pop_all()
     return manifest
 

@@ -6,7 +6,8 @@ import hashlib
 import hmac
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -142,8 +143,12 @@ class Manifest(_Part):
         return hmac.digest(key.derive("backup-seal"), text.encode(), "sha256").hex()
 
 
-def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write it so that it is there whole or not at all, once everything else is on the disk."""
+@contextmanager
+def written_manifest(folder: Path, manifest: Manifest) -> Iterator[None]:
+    """Write it so that it is there whole or not at all, once everything else is on the disk.
+
+    While entered it is on the disk too, and gets its name at the end unless something is raised.
+    """
     place = folder / MANIFEST_FILE
     part = folder / f".{MANIFEST_FILE}"
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -151,6 +156,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         file.write(manifest.model_dump_json(indent=2) + "\n")
         file.flush()
         os.fsync(file.fileno())
+    yield
     part.replace(place)
     sync_folder(folder)
 

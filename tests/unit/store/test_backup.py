@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +19,7 @@ from monitor.errors import StoreBusyError, StoreError, UsageError
 from monitor.sinks import ClickHouseSink
 from monitor.store import Action, open_store
 from monitor.store.backup import Choices, back_up
-from monitor.store.client import Client
+from monitor.store.client import Client, connect
 from monitor.store.lock import StoreLock
 from monitor.store.manifest import Manifest, read_manifest
 from monitor.store.restore import restore, whole_backup
@@ -218,6 +219,22 @@ def test_a_store_that_is_not_empty_or_in_use_is_left_alone(backup: Taken) -> Non
     lock.release()
     with open_store(backup.path) as store:
         assert reads(store) == backup.reads
+
+
+def test_what_nobody_vouches_for_is_no_backup(backup: Taken, tmp_path: Path) -> None:
+    def refuse(manifest: Manifest) -> None:
+        assert manifest.is_sealed_by(InstallationKey(backup.key_file.read_bytes()))
+        there = {file.name for file in (tmp_path / "new").iterdir()}
+        assert there == (manifest.files() - {"manifest.json"}) | {".manifest.json"}
+        msg = "the store took no rows"
+        raise StoreError(msg)
+
+    with open_store(backup.path) as store:
+        choices = Choices(key=store.key, made_at=NOW)
+        with closing(connect(store.location, read_only=True)) as client:
+            with pytest.raises(StoreError, match="the store took no rows"):
+                back_up(client, tmp_path / "new", choices, unseen, refuse)
+            assert not (tmp_path / "new").exists()
 
 
 def test_a_folder_that_holds_something_is_left_alone(backup: Taken, tmp_path: Path) -> None:
