@@ -1,8 +1,9 @@
-"""What a target calls things, kept in clear only if it looks like a name and holds nothing secret.
+"""What a target calls things: hidden if it holds something secret.
 
 A target writes ids and its model's name freely: it may put there a credential it was called with,
-another party's address, or whatever its memory held. Such a name becomes a keyed hash before
+another party's address, or a key that its memory held. Such a name becomes a keyed hash before
 anything else reads it, so that equal names stay equal and nobody downstream has to think of it.
+Names that are merely odd stay as they are for the checks; whoever keeps them hashes those.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from monitor.engines.base import Reply
 from monitor.scoring.pii.secrets import JWT, VENDORS
 from monitor.store.private import EvidenceHasher
 
+HIDDEN = "hidden-"
 # Placeholders of servers that take any credential ("none", "EMPTY") are part of ordinary names.
 SHORTEST_SECRET = 8
 _KEY_BYTES = 32
@@ -25,7 +27,7 @@ _KEYS = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
 
 
 class Identifiers:
-    """Hides the names of one target that are none, or that hold something secret."""
+    """Hides names that hold something secret."""
 
     def __init__(
         self, hasher: EvidenceHasher | None = None, credentials: Collection[str] = ()
@@ -34,7 +36,7 @@ class Identifiers:
         self._credentials = tuple(each for each in credentials if len(each) >= SHORTEST_SECRET)
 
     def named(self, reply: Reply, model: str) -> Reply:
-        """Return a reply with its ids and its model's name hidden where they must be.
+        """Return a reply with its ids and its model's name hidden where they hold a secret.
 
         ``model`` is what it was asked for; said back, it is no news.
         """
@@ -51,11 +53,7 @@ class Identifiers:
         return replace(named, response=response)
 
     def _shown(self, name: str | None) -> str | None:
-        if not name:
-            return name
-        if self._is_secret(name):
-            return f"hidden-{self._hasher(name)}"
-        return self._hasher.identifier(name)
+        return f"{HIDDEN}{self._hasher(name)}" if name and self._is_secret(name) else name
 
     def _is_secret(self, name: str) -> bool:
         if any(credential in name for credential in self._credentials):

@@ -22,6 +22,7 @@ from random import Random
 from monitor.checks.base import Check, Needs, Specimen, failed, passed, skipped
 from monitor.checks.specimen import Scene, a_trial, an_exchange
 from monitor.history import History, observe, prompt_digest, sent_id
+from monitor.identifiers import HIDDEN
 from monitor.model import Exchange, Signal, Status, Trial
 
 CODE = "IDENTITY"
@@ -74,6 +75,8 @@ def _judge_name(trial: Trial, exchange: Exchange, history: History) -> Signal:
     name = response.model if response else None
     if not name:
         return skipped(CODE, exchange, "no model is named")
+    if name.startswith(HIDDEN):
+        return skipped(CODE, exchange, "what it calls its model holds a secret")
     before = [seen.model for seen in history.earlier if seen.model]
     if not before:
         return skipped(CODE, exchange, "no earlier answer to compare its name with")

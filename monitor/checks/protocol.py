@@ -11,6 +11,7 @@ from typing import TypeGuard
 from monitor.checks.base import Check, Needs, Specimen, failed, passed, skipped
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, prompt_digest
+from monitor.identifiers import HIDDEN
 from monitor.model import Exchange, Failure, FailureKind, Message, Signal, Trial
 
 CODE = "PROTOCOL"
@@ -64,7 +65,12 @@ def _id_used_before(trial: Trial, exchange: Exchange, history: History) -> bool:
 
 
 def _tells_apart(response_id: str) -> bool:
-    """True if the id has enough digits, or letters mixed with digits, to be one answer's own."""
+    """True if the id has enough digits, or letters mixed with digits, to be one answer's own.
+
+    Of one that is hidden nobody knows.
+    """
+    if response_id.startswith(HIDDEN):
+        return False
     words = _WORD.findall(response_id)
     digits = sum(len(word) for word in words if word.isdigit())
     mixed = sum(len(word) for word in words if not word.isalpha()) - digits

@@ -72,8 +72,9 @@ def test_a_fallback_that_answers_now_and_then_is_one_each_time() -> None:
     assert named_in_turn(*rare) == {("IDENTITY", "other_model")}
 
 
-def test_a_name_that_is_missing_says_nothing() -> None:
-    verdict = judged(None, before="glm-5.3")
+@pytest.mark.parametrize("name", [None, "hidden-9f86d081884c7d659a2feaa0c55ad015"])
+def test_a_name_that_is_missing_or_hidden_says_nothing(name: str | None) -> None:
+    verdict = judged(name, before="glm-5.3")
     [signal] = [s for s in verdict.signals if s.code == identity.CODE]
     assert signal.status is Status.SKIP
 

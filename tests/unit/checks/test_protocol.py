@@ -40,8 +40,13 @@ def test_one_id_for_two_prompts_is_a_contradiction(response_id) -> None:
 
 @pytest.mark.parametrize(
     "response_id",
-    ["chatcmpl-531", "chatcmpl-1723456789", "chatcmpl-1723456789123", "cmpl-0", "", "response"],
-    ids=["one of 999", "seconds", "milliseconds", "counter", "none", "a word"],
+    [
+        *("chatcmpl-531", "chatcmpl-1723456789", "chatcmpl-1723456789123", "cmpl-0"),
+        *("", "response", "(null)", "hidden-9f86d081884c7d659a2feaa0c55ad015"),
+    ],
+    ids=[
+        *("one of 999", "seconds", "milliseconds", "counter", "none", "a word", "null", "hidden"),
+    ],
 )
 def test_an_id_that_repeats_by_itself_says_nothing(response_id) -> None:
     assert failures(BENCH.judge(*answered_twice(response_id).exchanges)) == set()
