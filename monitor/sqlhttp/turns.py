@@ -84,11 +84,12 @@ class Turns:
     def run(self, work: Callable[[Turn], T], *, patience: float, seconds: float) -> T:
         """Return what ``work`` makes of a turn.
 
-        Raises ``SqlError``: what ``work`` raises, 202 if no connection is free within ``patience``
-        or all are with statements that do not end, 159 after ``seconds``, 394 once it stops.
+        Raises ``SqlError``: what ``work`` raises, 202 if no connection is free within ``patience``,
+        all are with statements that do not end, or the machine gives no thread, 159 after
+        ``seconds``, 394 once it stops.
         """
         turn = self._next(patience)
-        Leavable(partial(self._carry_out, turn, work), name="sql-reader").start()
+        self._begin(turn, work)
         try:
             outcome: T = turn.wait(seconds)
         finally:
@@ -142,6 +143,14 @@ class Turns:
         left = [turn for turn in self._under_way if turn.is_left]
         return bool(left) and not self._idle and len(left) == len(self._under_way)
 
+    def _begin(self, turn: Turn, work: Callable[[Turn], Closable]) -> None:
+        try:
+            Leavable(partial(self._carry_out, turn, work), name="sql-reader").start()
+        except RuntimeError as error:
+            self._give_back(turn)
+            log.warning("no thread for a statement of a reader: %s", error)
+            raise too_many() from error
+
     def _carry_out(self, turn: Turn, work: Callable[[Turn], Closable]) -> None:
         outcome: Closable | SqlError = failed_unexpectedly()
         try:
@@ -157,10 +166,12 @@ class Turns:
     def _give_back(self, turn: Turn) -> None:
         with self._changed:
             self._under_way.remove(turn)
-            if not self._is_over:
+            # Read once: what is put back before the end is closed by whoever ends it.
+            is_over = self._is_over
+            if not is_over:
                 self._idle.append(turn.connection)
             self._changed.notify_all()
-        if self._is_over:
+        if is_over:
             turn.connection.close()
 
     def _tell(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
 
 import pytest
 
@@ -21,8 +22,10 @@ class Closing:
 
     def __init__(self) -> None:
         self.closed = threading.Event()
+        self.times = 0
 
     def close(self) -> None:
+        self.times += 1
         self.closed.set()
 
 
@@ -38,6 +41,26 @@ class Stuck:
         self.begun.set()
         assert self.end.wait(LATE)
         return self.answer
+
+
+class Pausing(threading.Condition):
+    """A lock after which a reader's thread stands still until it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = threading.Event()
+        self.go_on = threading.Event()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, raised, trace)
+        if isinstance(threading.current_thread(), Leavable):
+            self.reached.set()
+            assert self.go_on.wait(LATE)
 
 
 def answer(turn: Turn) -> Closing:
@@ -164,6 +187,34 @@ def test_who_waits_while_it_stops_is_told_so() -> None:
         waits = others.submit(few.run, answer, patience=LATE, seconds=LATE)
         few.stop(busy.end.set)
         assert code(waits.result) == 394
+
+
+def test_a_connection_given_back_as_it_stops_is_closed_once() -> None:
+    few, pausing = turns(1), Pausing()
+    (only,) = few._idle
+    few._changed = pausing
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(few.run, answer, patience=0, seconds=LATE)
+        assert pausing.reached.wait(LATE)
+        assert few.stop(lambda: None)
+        pausing.go_on.set()
+        asked.exception()
+    until_gone()
+    assert only.times == 1
+
+
+def test_without_a_thread_the_connection_is_free_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = turns(1)
+
+    def no_thread(self: threading.Thread) -> None:
+        msg = "can't start new thread"
+        raise RuntimeError(msg)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_thread)
+        assert code(lambda: few.run(answer, patience=0, seconds=LATE)) == 202
+    few.run(answer, patience=0, seconds=LATE)
+    assert few.stop(lambda: None)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
