@@ -37,6 +37,15 @@ class UnreadableError(StoreError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """So many lines side by side that cannot be read, and why the first of them cannot."""
+
+    content: bytes
+    lines: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """Rows of one table, each with a value for every column."""
 
@@ -137,6 +146,29 @@ def decoded(piece: Piece) -> Put:
     except RecursionError as error:
         msg = "nested too deeply"
         raise UnreadableError(msg) from error
+
+
+def sorted_out(found: Iterable[Piece]) -> tuple[list[Put], list[Unreadable]]:
+    """Return what can be read of a segment, and what cannot: lines side by side as one."""
+    puts: list[Put] = []
+    runs: list[tuple[list[bytes], str]] = []
+    goes_on = False
+    for piece in found:
+        try:
+            puts.append(decoded(piece))
+            goes_on = False
+        except UnreadableError as error:
+            if not goes_on:
+                runs.append(([], str(error)))
+            runs[-1][0].append(piece.content)
+            goes_on = True
+    return puts, [Unreadable(content=_joined(run), lines=len(run), why=why) for run, why in runs]
+
+
+def _joined(lines: Sequence[bytes]) -> bytes:
+    """Return lines as one text, each on its own; a single one stays as it is."""
+    ended = [line if line.endswith(b"\n") else line + b"\n" for line in lines[:-1]]
+    return b"".join([*ended, lines[-1]])
 
 
 def _end_of_line(data: bytes, start: int) -> int | None:

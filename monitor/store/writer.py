@@ -23,7 +23,7 @@ from monitor.errors import StoreError
 from monitor.store.client import Client, Row, UnwritableError
 from monitor.store.leftovers import Segment
 from monitor.store.rows import TABLES, AnyRow, VerdictRow
-from monitor.store.segment import Block, Put, UnreadableError, decoded, encoded, line_of
+from monitor.store.segment import Block, Put, Unreadable, encoded, line_of, sorted_out
 from monitor.store.spool import FullError, Spool, WriterLimits
 
 T = TypeVar("T")
@@ -259,19 +259,12 @@ class Writer:
     def _blocks(self, segment: Segment) -> list[tuple[str, Block]]:
         """Return what to write, each block with its token; lay aside what cannot be read."""
         merged: dict[tuple[str, tuple[str, ...]], list[Row]] = {}
-        lost = 0
-        for piece in self._spool.read(segment):
-            try:
-                put = decoded(piece)
-            except UnreadableError as error:
-                name = f"{segment.stem}-{crc32(piece.content):08x}.line"
-                self._lay_aside(name, piece.content, str(error))
-                lost += 1
-                continue
+        puts, unreadable = sorted_out(self._spool.read(segment))
+        if unreadable:
+            self._lay_lines_aside(segment, unreadable)
+        for put in puts:
             for block in put.blocks:
                 merged.setdefault((block.table, block.columns), []).extend(block.rows)
-        if lost:
-            self._settle(dropped=lost, reason=DropReason.UNREADABLE)
         # One set of columns a table is the rule; another version's may stand beside it.
         tokens: Counter[str] = Counter()
         blocks = []
@@ -304,6 +297,23 @@ class Writer:
         content = encoded(Put(at=self._clock.now(), blocks=(block,)))
         self._patiently(lambda: self._lay_aside(f"{token}.row", content, why))
         self._settle(dropped=1)
+
+    def _lay_lines_aside(self, segment: Segment, unreadable: Sequence[Unreadable]) -> None:
+        """Lay aside what cannot be read of a segment, and say it once however much it is."""
+        names = [f"{segment.stem}-{crc32(each.content):08x}.line" for each in unreadable]
+        places = [
+            self._spool.quarantine(name, each.content)
+            for name, each in zip(names, unreadable, strict=True)
+        ]
+        lines = sum(each.lines for each in unreadable)
+        _log.error(
+            "%s: lines that cannot be read were laid aside (lines: %d, files: %d): %s",
+            places[0],
+            lines,
+            len(set(names)),
+            unreadable[0].why,
+        )
+        self._settle(dropped=lines, reason=DropReason.UNREADABLE)
 
     def _lay_aside(self, name: str, content: bytes, why: str) -> None:
         where = self._spool.quarantine(name, content)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import threading
 from pathlib import Path
+from random import Random
+from zlib import crc32
 
 import pytest
 
@@ -13,7 +15,7 @@ from monitor.conventions import DropReason
 from monitor.errors import StoreError
 from monitor.store import EvidenceHasher, Writer, WriterLimits
 from monitor.store.encode import signal_rows, trial_rows, verdict_rows
-from monitor.store.segment import line_of
+from monitor.store.segment import Put, encoded, line_of
 from monitor.store.spool import Spool
 from tests.unit.store.samples import NOW, trial, verdict
 from tests.unit.store.spooling import (
@@ -313,8 +315,47 @@ def test_a_line_that_cannot_be_read_is_laid_aside_and_the_rest_is_written(
         assert writer.stats().dropped_rows == {DropReason.UNREADABLE: 1}
     (laid_aside,) = (tmp_path / "quarantine").iterdir()
     assert laid_aside.read_bytes() == lines[2]
-    assert f"{laid_aside}: rows that cannot be written were laid aside: damaged" in caplog.text
+    said = f"{laid_aside}: lines that cannot be read were laid aside (lines: 1, files: 1): damaged"
+    assert said in caplog.text
     assert "glm" not in caplog.text
+
+
+def test_much_damage_is_few_files_and_one_line_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    left_in(tmp_path, 6, damaged=0)
+    (file,) = tmp_path.glob("*.rows")
+    lines = file.read_bytes().splitlines(keepends=True)
+    unknown = encoded(Put(at=NOW, blocks=()))
+    noise = [Random(number).randbytes(300_000) for number in range(2)]
+    runs = [lines[0] + noise[0] + b"\n", noise[1] + b"\n"]
+    file.write_bytes(runs[0] + lines[1] + unknown + lines[2] + runs[1] + b"".join(lines[3:]))
+    client = FakeClient()
+    with writing(client, tmp_path) as writer:
+        assert client.written() == ids(5, 1)
+        number = sum(run.count(b"\n") for run in runs)
+        assert number > 1000
+        assert writer.stats().dropped_rows == {DropReason.UNREADABLE: number}
+    aside = [path.read_bytes() for path in (tmp_path / "quarantine").iterdir()]
+    assert sorted(aside) == sorted(runs)
+    (said,) = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
+    assert f"laid aside (lines: {number}, files: 2)" in said
+
+
+def test_lines_of_another_version_are_laid_aside_each_on_its_own(tmp_path: Path) -> None:
+    left_in(tmp_path, 4, damaged=1)
+    (file,) = tmp_path.glob("*.rows")
+    lines = file.read_bytes().splitlines(keepends=True)
+    payload = lines[0][18:-1].replace(b'"verdicts"', b'"verdikts"')
+    length = b"%08x" % len(payload)
+    strange = b"%s %08x %s\n" % (length, crc32(payload, crc32(length)), payload)
+    file.write_bytes(strange + lines[1] + strange + b"".join(lines[2:]))
+    client = FakeClient()
+    with writing(client, tmp_path) as writer:
+        assert client.written() == ids(2, 2)
+        assert writer.stats().dropped_rows == {DropReason.UNREADABLE: 3}
+    (aside,) = (tmp_path / "quarantine").iterdir()
+    assert aside.read_bytes() == payload + b"\n" + lines[1] + payload
 
 
 def test_laying_aside_is_tried_again_and_counted_once(
