@@ -137,6 +137,16 @@ class TelemetrySink:
             return True
 
     def _work(self) -> None:
+        try:
+            self._go_on()
+        finally:
+            if not self._closing:
+                log.error(
+                    "nothing is sent to the collector any more: the thread that sends ended by an "
+                    "error, which is on stderr; restart to send again"
+                )
+
+    def _go_on(self) -> None:
         ending = False
         while not ending:
             batch, ending = self._next()

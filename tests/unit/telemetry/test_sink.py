@@ -202,6 +202,28 @@ def test_that_a_collector_goes_and_comes_back_is_said_once(
     assert counts[SPANS, SENT] + counts[SPANS, FAILED] == 12
 
 
+def test_that_the_thread_ends_by_an_error_is_said(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: ended.set())
+
+    class Breaking(Taken):
+        def send_spans(self, records: Sequence[SpanRecord]) -> bool:
+            raise RuntimeError(str(len(records)))
+
+    counts = Counts()
+    sink = sink_over(Breaking(), counts, limits=QUICK)
+    sink.deliver(trial(0), verdict(0))
+    assert ended.wait(30)
+    sink.deliver(trial(1), verdict(1))
+    (said,) = (each for each in caplog.records if each.name == "monitor.telemetry.sink")
+    assert said.levelname == "ERROR"
+    assert said.getMessage().startswith("nothing is sent to the collector any more")
+    sink.close()
+    assert counts == {(SPANS, DROPPED): 3, (EVENTS, DROPPED): 1}
+
+
 def test_over_a_real_collector_that_comes_back_nothing_delivered_later_is_lost() -> None:
     counts = Counts()
     with collecting() as collector:
