@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from monitor.conventions.streams import NotWatched
-from monitor.detect.watch import Thresholds, Watch, begin, held_to, limited, step, unscored
+from monitor.detect.watch import (
+    Thresholds,
+    Watch,
+    begin,
+    held_to,
+    limited,
+    resolved,
+    step,
+    unscored,
+)
 from monitor.model import Lane
 from monitor.streams import StreamKey
 from monitor.watching.fleet import Fleet
@@ -70,7 +79,7 @@ class Book:
     def take(self, scores: Sequence[Score], now: datetime) -> tuple[Move, ...]:
         """Take the scores of one trial, and return what they did, in order.
 
-        A stream that so much is tolerated of that nobody watches it takes none.
+        A stream that so much is tolerated of that nobody watches it takes none: its alarm is over.
         """
         with self._lock:
             moves = [self._step(score, now) for score in scores]
@@ -79,7 +88,7 @@ class Book:
     def _step(self, score: Score, now: datetime) -> Move | None:
         held = self._held_of(score.key)
         if held.y0 is None:
-            return None
+            return self._end(score, held, now)
         before = self._current(score.key, held)
         watch = before.watch
         if score.lost is not None:
@@ -90,6 +99,16 @@ class Book:
         standing = before.after(after, now, sent=score.sent)
         self._standings[score.key] = standing
         return Move(before=watch, after=standing)
+
+    def _end(self, score: Score, held: Held, now: datetime) -> Move | None:
+        """Take the alarm from a stream that nobody watches any more: no score could end it."""
+        known = self._standings.get(score.key)
+        if known is None or known.watch.alarm is None:
+            return None
+        ended = self._current(score.key, held)
+        standing = ended.after(ended.watch, now, sent=score.sent)
+        self._standings[score.key] = standing
+        return Move(before=known.watch, after=standing)
 
     def _current(self, key: StreamKey, held: Held) -> Standing:
         """Return a stream as it stands by the thresholds and the tolerance of now."""
@@ -106,6 +125,8 @@ class Book:
             watch = held_to(watch, held.y0)
         if limits is not None and limits != watch.thresholds:
             watch = limited(watch, limits)
+        if held.y0 is None and watch.alarm is not None:
+            known, watch = replace(known, alarmed_at=None, onset_at=None), resolved(watch)
         return self._told(replace(known, watch=watch, held_by=held.by), held)
 
     def _told(self, standing: Standing, held: Held) -> Standing:

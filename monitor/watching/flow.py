@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from monitor.checks import CHECKS_VERSION
 from monitor.clock import Clock, new_id
 from monitor.config import Config
+from monitor.conventions.streams import NotWatched
 from monitor.live import LiveTarget
 from monitor.model import Lane, Trial, Verdict
 from monitor.store import Store
@@ -84,7 +85,8 @@ class Watching:
         """Take the verdict of a trial; ``tell`` of the verdict of each stream that moved by it.
 
         A verdict is told before its alarm is kept: a process that dies in between tells it again,
-        and so does the next call where telling failed. Call it from one thread at a time.
+        and so does the next call where telling failed: ``tell`` then goes on with the same one.
+        Call it from one thread at a time.
         """
         scores = scores_of(trial, verdict, age=self._ages.take(trial))
         moves = self._book.take(scores, verdict.decided_at)
@@ -149,6 +151,12 @@ class Watching:
                 alarm.alarm.since,
                 alarm.alarm.value,
                 alarm.threshold,
+            )
+        elif move.resolved and move.after.not_watched is NotWatched.TOLERANCE:
+            log.warning(
+                "the alarm of %s is over without a clean score: more than half may fail now, "
+                "and nobody watches the stream",
+                place,
             )
         elif move.resolved:
             log.info("the alarm of %s is over", place)

@@ -30,7 +30,6 @@ class Held:
 
 
 HeldOf = Callable[[StreamKey], Held]
-_DEFAULTS = (Lane.FIRST_TOKEN, Lane.FACTS)
 
 
 def held(key: StreamKey, live: LiveTarget, objective_percent: float) -> Held:

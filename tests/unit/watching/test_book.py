@@ -145,6 +145,29 @@ def test_a_stream_of_which_so_much_is_tolerated_is_shown_and_takes_no_score() ->
     assert standing(book).not_watched is None
 
 
+def test_an_alarm_is_over_once_so_much_is_tolerated_that_nobody_watches() -> None:
+    rates = dict(Y0)
+    book = Book(a_fleet("glm"), held_to(rates))
+    feed(book, ["t"] * 7)
+    alarmed = standing(book, TOLERATED)
+    assert alarmed.watch.alarm
+    rates[Lane.TOLERATED] = None
+    shown = standing(book, TOLERATED)
+    assert (shown.watch.alarm, shown.alarmed_at, shown.onset_at) == (None, None, None)
+    assert shown.not_watched is NotWatched.TOLERANCE
+    told = []
+    for number in (7, 8):
+        trial, verdict = judged("t", number=number)
+        moves = book.take(scores_of(trial, verdict, age=number), verdict.decided_at)
+        told += [move for move in moves if move.after.key == TOLERATED]
+    (move,) = told
+    assert (move.resolved, move.raised) == (True, False)
+    assert move.after.version == alarmed.version + 1
+    assert move.after.watch.scored == 7
+    rates[Lane.TOLERATED] = Y0[Lane.TOLERATED]
+    assert standing(book, TOLERATED).watch.alarm is None
+
+
 def test_a_stratum_that_no_plan_has_is_scored_and_never_alarms() -> None:
     book = a_book()
     for number in range(40):
