@@ -21,6 +21,8 @@ class WatchingSink:
         self._watching = watching
         self._findings = findings
         self._others = tuple(others)
+        self._filed: Verdict | None = None
+        self._left: list[Sink] = []
 
     def deliver(self, trial: Trial, verdict: Verdict) -> None:
         """Have a verdict scored, and tell of each stream that moved by it."""
@@ -31,10 +33,14 @@ class WatchingSink:
         self._watching.close()
 
     def _tell(self, verdict: Verdict) -> None:
-        finding = self._findings.record(verdict)
-        filed = replace(verdict, finding=finding.id if finding else None)
-        for sink in self._others:
-            sink.deliver(_no_trial(filed), filed)
+        """File a verdict once, and tell who was not told: after a failure it is given again."""
+        if self._filed is None or self._filed.id != verdict.id:
+            finding = self._findings.record(verdict)
+            self._filed = replace(verdict, finding=finding.id if finding else None)
+            self._left = list(self._others)
+        while self._left:
+            self._left[0].deliver(_no_trial(self._filed), self._filed)
+            del self._left[0]
 
 
 def _no_trial(verdict: Verdict) -> Trial:

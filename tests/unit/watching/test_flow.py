@@ -178,6 +178,22 @@ def test_an_alarm_stays_over_a_restart_until_enough_was_clean(reopen: Reopen) ->
     assert three.sample("alarms_total", TOLERATED, tier="page") == 1
 
 
+def test_an_alarm_of_what_nobody_watches_any_more_is_over_loudly_and_kept(
+    tmp_path: Path, store: MemoryStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    feed(Opened(store, config_of(tmp_path), PLAN), ["t"] * 7)
+    lax = config_of(tmp_path, targets=[deepcopy(TARGET) | {"tolerance": 0.6}])
+    two = Opened(store, lax, PLAN)
+    assert two.sample("alarm_active", TOLERATED, tier="page") == 0
+    feed(two, ["g", "g"], start=7)
+    place = "glm canary short/c1/cold/plain/one tolerated"
+    said = [each for each in caplog.records if f"the alarm of {place} is over" in each.message]
+    assert [each.levelname for each in said] == ["WARNING"]
+    kept, _ = read(store.states.values(), CHECKS_VERSION)
+    (row,) = (each for each in kept if each.key == TOLERATED)
+    assert (row.watch.alarm, row.alarmed_at) == (None, None)
+
+
 def test_every_planned_stream_has_its_series_at_0(reopen: Reopen) -> None:
     one = reopen()
     for key in (HARD, TOLERATED):
@@ -275,6 +291,32 @@ def test_what_could_not_be_told_is_told_with_the_next_trial(reopen: Reopen) -> N
         list(starmap(one.watching.take, [(*each, refuse) for each in moving]))
     one.watching.take(*judged("g", number=10), told.append)
     assert [verdict.shape for verdict in told] == ["trend"]
+
+
+class Refusing:
+    """A sink that has no room for the first verdict it is given."""
+
+    def __init__(self) -> None:
+        self.asked: list[Verdict] = []
+
+    def deliver(self, _trial: Trial, verdict: Verdict) -> None:
+        self.asked.append(verdict)
+        if len(self.asked) == 1:
+            raise StoreError(verdict.id)
+
+    def close(self) -> None: ...
+
+
+def test_a_sink_that_fails_has_no_verdict_filed_or_told_twice(reopen: Reopen) -> None:
+    one, refusing = reopen(), Refusing()
+    sink = WatchingSink(one.watching, one.findings, [one, refusing])
+    with pytest.raises(StoreError):
+        list(starmap(sink.deliver, [judged("t", number=number) for number in range(9)]))
+    sink.deliver(*judged("g", number=10))
+    (verdict,) = one.told
+    assert refusing.asked == [verdict, verdict]
+    (finding,) = one.findings.list_open()
+    assert (finding.id, finding.count) == (verdict.finding, 1)
 
 
 def test_a_judge_that_contradicts_its_labels_is_a_ticket_and_no_verdict(tmp_path: Path) -> None:
