@@ -109,13 +109,14 @@ def migrate(
     client: Client,
     migrations: Sequence[Migration] | None = None,
     on_statement: OnStatement | None = None,
+    place: object = "the store",
 ) -> tuple[Migration, ...]:
     """Apply what is missing and return it.
 
-    Raises ``StoreError`` if the database is newer than this version of Davylamp, or if a
-    migration that was applied has been changed since; nothing is touched then.
+    Raises ``StoreError`` that names the ``place`` if the database is newer than this version of
+    Davylamp, or if a migration that was applied has been changed since; nothing is touched then.
     """
-    missing = missing_migrations(client, migrations)
+    missing = missing_migrations(client, migrations, place)
     latest = _latest(missing) if migrations is None and _is_empty(client) else None
     for said, stands_for in (
         [(latest, missing)] if latest else [(each, (each,)) for each in missing]
@@ -146,12 +147,14 @@ def _is_empty(client: Client) -> bool:
 
 
 def missing_migrations(
-    client: Client, migrations: Sequence[Migration] | None = None
+    client: Client,
+    migrations: Sequence[Migration] | None = None,
+    place: object = "the store",
 ) -> tuple[Migration, ...]:
     """Return what was never applied, in order; changes nothing. Raises as ``migrate`` does."""
     wanted = shipped() if migrations is None else tuple(migrations)
     ledger = applied(client)
-    _compare(ledger, wanted)
+    _compare(ledger, wanted, place)
     return tuple(migration for migration in wanted if migration.version not in ledger)
 
 
@@ -171,19 +174,22 @@ def applied(client: Client) -> dict[int, tuple[str, str]]:
     }
 
 
-def _compare(ledger: dict[int, tuple[str, str]], wanted: Sequence[Migration]) -> None:
+def _compare(
+    ledger: dict[int, tuple[str, str]], wanted: Sequence[Migration], place: object
+) -> None:
     known = {migration.version: migration for migration in wanted}
     if ledger.keys() - known.keys():
         msg = (
-            f"the store was written by a newer Davylamp (schema {max(ledger)}, this one knows "
+            f"{place}: written by a newer Davylamp (schema {max(ledger)}, this one knows "
             f"{max(known, default=0)}); install that version or restore a backup"
         )
         raise StoreError(msg)
     for version, (name, checksum) in ledger.items():
         if known[version].checksum != checksum:
             msg = (
-                f"migration {name} was changed after it was applied to this store; "
-                "restore the file, and put the change into a new migration"
+                f"{place}: migration {name} was changed after it was applied here: this Davylamp "
+                "is not the one that wrote the store, or a file of it was altered; install the "
+                "released version again (a change of one's own goes into a new migration)"
             )
             raise StoreError(msg)
 
@@ -193,6 +199,7 @@ def bring_up(
     retention: Retention | None,
     cluster: str | None = None,
     on_statement: OnStatement | None = None,
+    place: object = "the store",
 ) -> Standing:
     """Apply what is missing, put the configured terms in force, and return what was done.
 
@@ -202,7 +209,7 @@ def bring_up(
     """
     check_cluster(client, cluster)
     is_new = not applied(client)
-    migrations = migrate(client, on_statement=on_statement)
+    migrations = migrate(client, on_statement=on_statement, place=place)
     if retention is None and is_new:
         retention = Retention()
     terms = () if retention is None else apply_terms(client, retention)
@@ -232,7 +239,7 @@ def standing(location: Location, retention: Retention) -> Standing:
     try:
         refuse_unfinished(client, location)
         check_cluster(client, location.cluster)
-        missing = missing_migrations(client)
+        missing = missing_migrations(client, place=location)
         return Standing(
             migrations=missing,
             terms=term_changes(client, retention),

@@ -149,7 +149,7 @@ def _whole(
     refuse_unfinished(client, location)
     drop_snapshot(client)
     drop_rebuilt(client)
-    return bring_up(client, retention, location.cluster, on_statement)
+    return bring_up(client, retention, location.cluster, on_statement, location)
 
 
 def located(path: Path, url: str | None, *, password: str, cluster: str | None) -> Location:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from monitor.cli.doctor_line import Health, Line, Surroundings
 from monitor.cli.doctor_schema import check_schema
+from monitor.errors import StoreError
 from monitor.store import open_store
 from monitor.store.migrate import migrate, shipped
 from tests.unit.cli.test_doctor_spool import TEXT
@@ -46,7 +49,9 @@ def test_damage_is_a_failure_and_what_cannot_be_told_is_unknown(tmp_path: Path) 
         )
     (line,) = lines(tmp_path)
     assert line.health is Health.UNKNOWN
-    assert "newer Davylamp" in line.said
+    assert f"{path / 'data'}: written by a newer Davylamp" in line.said
+    with pytest.raises(StoreError, match=f"^{path / 'data'}: written by a newer Davylamp"):
+        open_store(path)
 
 
 def test_missing_migrations_are_a_warning(tmp_path: Path) -> None:
