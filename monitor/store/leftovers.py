@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from stat import S_ISREG
 
 from monitor.clock import Clock
 from monitor.store.segment import Piece, UnreadableError, decoded, pieces
@@ -51,7 +52,7 @@ def waiting_in(directory: Path, now: datetime) -> Waiting:
         if _NAME.fullmatch(path.name):
             with suppress(FileNotFoundError):
                 found = path.stat()
-                if found.st_size:
+                if found.st_size and S_ISREG(found.st_mode):
                     ages.append(max(now.timestamp() - found.st_mtime, 0.0))
     return Waiting(
         segments=len(ages),
@@ -79,7 +80,7 @@ def left_behind(directory: Path, clock: Clock) -> list[Segment]:
     found = []
     for path in sorted(directory.iterdir()):
         name = _NAME.fullmatch(path.name)
-        if name is None:
+        if name is None or not path.is_file():
             if path.name != QUARANTINE:
                 log.warning("%s: not a file of the spool, left alone", path)
             continue

@@ -383,7 +383,11 @@ class Spool:
         return path
 
     def _unusable(self, error: OSError) -> StoreError:
-        return StoreError(f"{self._directory}: the spool cannot use this folder: {error.strerror}")
+        # What was opened by its name is named; the folder itself is anyway.
+        there = Path(error.filename or self._directory)
+        which = "" if there == self._directory else f" ({there})"
+        reason = f"the spool cannot use this folder: {error.strerror}{which}"
+        return StoreError(f"{self._directory}: {reason}")
 
 
 def _write(descriptor: int, content: bytes) -> None:

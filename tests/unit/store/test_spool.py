@@ -15,7 +15,7 @@ import pytest
 
 from monitor.errors import StoreError
 from monitor.store import WriterLimits
-from monitor.store.leftovers import Segment
+from monitor.store.leftovers import Segment, waiting_in
 from monitor.store.segment import UnreadableError, decoded, line_of
 from monitor.store.spool import FullError, Spool
 from tests.unit.store.samples import NOW
@@ -125,6 +125,27 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptur
     assert kept(tmp_path) == []
     assert files(tmp_path) == ["notes.txt"]
     assert "notes.txt: not a file of the spool, left alone" in caplog.text
+
+
+def test_a_folder_named_as_a_segment_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(spool_in(tmp_path), 0)
+    strange = tmp_path / f"{7:016d}-{'a' * 16}.open"
+    strange.mkdir()
+    assert kept(tmp_path) == ids(1)
+    assert f"{strange}: not a file of the spool, left alone" in caplog.text
+    assert waiting_in(tmp_path, NOW).segments == 0
+    assert strange.is_dir()
+
+
+def test_what_the_disk_refuses_is_named(tmp_path: Path) -> None:
+    spool = spool_in(tmp_path)
+    (tmp_path / "quarantine" / "x.line").mkdir()
+    with pytest.raises(StoreError) as caught:
+        spool.quarantine("x.line", b"x")
+    named = f"Is a directory ({tmp_path / 'quarantine' / 'x.line'})"
+    assert str(caught.value) == f"{tmp_path}: the spool cannot use this folder: {named}"
 
 
 def test_only_the_owner_may_read(tmp_path: Path) -> None:
