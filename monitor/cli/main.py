@@ -94,3 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run() -> None:
     """Exit the process with ``main``'s code."""
     leave(main())
+
+
+if __name__ == "__main__":
+    run()
