@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -122,17 +122,34 @@ def export(
         header = _header(columns) if wanted.form is Form.CSV else b""
         out.write(header)
         return copied(out, "CSV" if wanted.form is Form.CSV else "JSONEachRow", len(header))
-    with tempfile.TemporaryDirectory(dir=workshop.folder, prefix=".davylamp-export-") as bench:
-        rows_file, parquet_file = Path(bench) / "rows.native", Path(bench) / "rows.parquet"
-        with rows_file.open("wb+") as rows:
-            done = copied(rows, "Native", 0)
-            rows.flush()
-            with workshop.open_engine() as engine:
-                structure = _structure(client, shape, expressions)
-                _make_parquet(engine, structure, rows.fileno(), parquet_file)
+    with ExitStack() as tidied:
+        with _made_in(workshop.folder):
+            scratch = tempfile.TemporaryDirectory(dir=workshop.folder, prefix=".davylamp-export-")
+            bench = Path(tidied.enter_context(scratch))
+            rows_file, parquet_file = bench / "rows.native", bench / "rows.parquet"
+            with rows_file.open("wb+") as rows:
+                done = copied(rows, "Native", 0)
+                rows.flush()
+                with workshop.open_engine() as engine:
+                    structure = _structure(client, shape, expressions)
+                    _make_parquet(engine, structure, rows.fileno(), parquet_file)
         with parquet_file.open("rb") as made:
             shutil.copyfileobj(made, out)
         return Exported(rows=done.rows, bytes=parquet_file.stat().st_size, left_out=left_out)
+
+
+@contextmanager
+def _made_in(folder: Path) -> Iterator[None]:
+    """Say of what the disk refuses here that it is the workshop's, not that of what is written."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        msg = (
+            f"{folder}: the Parquet file cannot be made there: {reason} (it takes room for the "
+            "rows twice; what goes to stdout is made in the folder that TMPDIR names)"
+        )
+        raise StoreError(msg) from error
 
 
 @contextmanager

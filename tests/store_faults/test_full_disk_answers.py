@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,22 @@ def test_a_parquet_file_is_whole_or_none(filled: Store, disk: Path) -> None:
     made = parquet(filled, disk, KILOBYTES * 500).read_bytes()
     assert len(made) > LEFT
     assert (made[:4], made[-4:]) == (b"PAR1", b"PAR1")
+
+
+def test_a_workshop_that_is_full_is_not_taken_for_what_is_written_to(
+    filled: Store, disk: Path
+) -> None:
+    with (disk / "ballast").open("wb") as ballast:
+        os.posix_fallocate(ballast.fileno(), 0, bytes_left(disk))
+    wanted, out = Wanted(table="exchanges", form=Form.PARQUET), BytesIO()
+    workshop = Workshop(folder=disk, open_engine=lambda: closing(connect(filled.location)))
+    words = rf"^{disk}: the Parquet file cannot be made there: no space left on device.*TMPDIR"
+    with (
+        closing(connect(filled.location, read_only=True)) as client,
+        pytest.raises(StoreError, match=words),
+    ):
+        export(client, wanted, out, workshop, lambda rows, expected, size: None)
+    assert out.getvalue() == b""
 
 
 def test_an_answer_to_a_reader_is_whole_or_none(filled: Store, disk: Path) -> None:
