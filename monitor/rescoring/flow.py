@@ -32,7 +32,7 @@ from monitor.scoring import Scorer
 from monitor.store import Store
 from monitor.store.client import connect
 from monitor.store.decode import class_of
-from monitor.store.encode import signal_rows, verdict_rows
+from monitor.store.encode import judgement_rows
 from monitor.store.kept import KeptReader, Span
 from monitor.store.links import Action
 from monitor.store.retention import in_time
@@ -190,7 +190,7 @@ class _Run:
         return self._calibrations.status(name, parts)
 
     def _keep(self, old: Verdict, new: Verdict, found: Reopened, past: Past) -> None:
-        self._rows += signal_rows(new, found.trial, self._store.hasher) + verdict_rows(new)
+        self._rows += judgement_rows(new, found.trial, self._store.hasher)
         covered = self._is_covered(old)
         again = Again(old=old, new=new, covered=covered, past_whole=past.whole)
         self._tally.judged_again(again)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitor.model import Trial, Verdict
 from monitor.store import EvidenceHasher, Writer
-from monitor.store.encode import signal_rows, trial_rows, verdict_rows
+from monitor.store.encode import judgement_rows, trial_rows
 
 
 class ClickHouseSink:
@@ -18,8 +18,7 @@ class ClickHouseSink:
         """Keep the rows: they are on disk. Raises ``StoreError`` if the store takes none."""
         held = verdict.finding is not None
         rows = trial_rows(trial, self._hasher, held=held) if verdict.trial else []
-        rows += signal_rows(verdict, trial, self._hasher)
-        self._writer.put(rows + verdict_rows(verdict))
+        self._writer.put(rows + judgement_rows(verdict, trial, self._hasher))
 
     def close(self) -> None:
         """Nothing of its own to finish: the store is closed by whoever opened it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from monitor.model import (
     Exchange,
@@ -123,8 +123,18 @@ def _whole(number: int | None) -> int | None:
     return None if number is None else max(-_INT64_MAX, min(int(number), _INT64_MAX))
 
 
+def judgement_rows(verdict: Verdict, trial: Trial, hasher: EvidenceHasher) -> list[AnyRow]:
+    """Return all rows of a verdict: its signals' that are not quiet, its own, its judgements'."""
+    found = split(verdict)
+    return [*_signal_rows(verdict, found.loud, trial, hasher), *_verdict_rows(verdict, found.quiet)]
+
+
 def verdict_rows(verdict: Verdict) -> list[AnyRow]:
     """Return the rows of a verdict and of its exchanges' judgements, with their quiet signals."""
+    return _verdict_rows(verdict, split(verdict).quiet)
+
+
+def _verdict_rows(verdict: Verdict, quiet: Mapping[int, Sequence[Placed]]) -> list[AnyRow]:
     row = VerdictRow(
         id=verdict.id,
         source=verdict.source,
@@ -145,7 +155,6 @@ def verdict_rows(verdict: Verdict) -> list[AnyRow]:
         rescores=verdict.rescores,
         markers=verdict.markers,
     )
-    quiet = split(verdict).quiet
     return [row, *(_judged_row(verdict, each, quiet[each.exchange]) for each in verdict.exchanges)]
 
 
@@ -183,7 +192,12 @@ def signal_rows(verdict: Verdict, trial: Trial, hasher: EvidenceHasher) -> list[
 
     The places they point at become keyed hashes.
     """
-    loud = split(verdict).loud
+    return _signal_rows(verdict, split(verdict).loud, trial, hasher)
+
+
+def _signal_rows(
+    verdict: Verdict, loud: Sequence[Placed], trial: Trial, hasher: EvidenceHasher
+) -> list[AnyRow]:
     if not loud:
         return []
     texts = {

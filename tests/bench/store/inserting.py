@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monitor.store import Store, open_store
-from monitor.store.encode import signal_rows, trial_rows, verdict_rows
+from monitor.store.encode import judgement_rows, trial_rows
 from monitor.store.rows import TABLES, AnyRow, columns, values
 from tests.bench.store.spooling import Judged, copies
 
@@ -81,8 +81,7 @@ def _rate(way: str, do: Callable[[], tuple[int, int]], seconds: float) -> Rate:
 
 def _rows_of(store: Store, judged: Judged) -> list[AnyRow]:
     trial, verdict = judged
-    rows = trial_rows(trial, store.hasher) + signal_rows(verdict, trial, store.hasher)
-    return rows + verdict_rows(verdict)
+    return trial_rows(trial, store.hasher) + judgement_rows(verdict, trial, store.hasher)
 
 
 def _insert(store: Store, rows: Sequence[AnyRow]) -> None:

@@ -16,7 +16,7 @@ from monitor.checking import Selection, run_check
 from monitor.clock import SystemClock
 from monitor.configured import read_config
 from monitor.model import Trial, Verdict
-from monitor.store.encode import signal_rows, trial_rows, verdict_rows
+from monitor.store.encode import judgement_rows, trial_rows
 from monitor.store.private import EvidenceHasher
 from monitor.store.rows import (
     AnyRow,
@@ -118,7 +118,7 @@ def rows_of(one: Pass) -> dict[type[AnyRow], list[AnyRow]]:
     rows: list[AnyRow] = []
     for trial, verdict in one.judged:
         rows += trial_rows(trial, _HASHER, held=verdict.finding is not None)
-        rows += [*signal_rows(verdict, trial, _HASHER), *verdict_rows(verdict), *_spent(trial)]
+        rows += [*judgement_rows(verdict, trial, _HASHER), *_spent(trial)]
     rows += [*one.markers, *one.findings]
     return {kind: [row for row in rows if type(row) is kind] for kind in KINDS}
 

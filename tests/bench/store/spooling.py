@@ -21,7 +21,7 @@ from pathlib import Path
 from monitor.model import Trial, Verdict
 from monitor.sinks import ClickHouseSink
 from monitor.store import Store, WriterLimits, open_store
-from monitor.store.encode import signal_rows, trial_rows, verdict_rows
+from monitor.store.encode import judgement_rows, trial_rows
 from monitor.store.rows import TABLES, AnyRow, columns, values
 from tests.bench.store.measure import quantile
 from tests.integration.processes import resident_bytes
@@ -220,8 +220,8 @@ def run_one_by_one(task: Task, judged: Sequence[Judged], folder: Path) -> Found:
         while time.perf_counter() < started + task.seconds:
             began = time.perf_counter()
             trial, verdict = next(numbers)
-            rows = trial_rows(trial, store.hasher) + signal_rows(verdict, trial, store.hasher)
-            rows += verdict_rows(verdict)
+            rows = trial_rows(trial, store.hasher)
+            rows += judgement_rows(verdict, trial, store.hasher)
             for kind in dict.fromkeys(map(type, rows)):
                 _insert(client, kind, [row for row in rows if type(row) is kind])
             written += len(rows)

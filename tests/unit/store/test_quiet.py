@@ -17,7 +17,7 @@ from monitor.sinks import ClickHouseSink
 from monitor.sqlhttp.engine import Limits, SqlEngine
 from monitor.store import Store
 from monitor.store.client import Client
-from monitor.store.encode import signal_rows, verdict_rows
+from monitor.store.encode import judgement_rows, signal_rows, verdict_rows
 from monitor.store.panels import Step, panel_rows, parameters
 from monitor.store.rows import AnyRow, ExchangeVerdictRow, columns, values
 from tests.unit.store.samples import NOW, owner, trial, verdict
@@ -159,6 +159,24 @@ def test_the_page_on_sql_says_how_to_read_all_of_them(
     with engine.run(sql.encode(), {"target": both.target}, "TSV").file as file:
         found = [line.split("\t") for line in file.read().decode().splitlines()]
     assert {(code, status): int(n) for code, status, n in found} == counted(both.signals * 2)
+
+
+class Counted(tuple[Signal, ...]):
+    """Signals that count how often somebody goes through them."""
+
+    __slots__ = ("__dict__",)
+    times = 0
+
+    def __iter__(self) -> Iterator[Signal]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_signals_are_told_apart_once_a_verdict(store: Store, one: Verdict) -> None:
+    signals = Counted(SIGNALS)
+    rows = judgement_rows(replace(one, signals=signals), trial(), store.hasher)
+    assert signals.times == 1
+    assert rows == [*signal_rows(one, trial(), store.hasher), *verdict_rows(one)]
 
 
 def test_a_block_that_is_written_again_counts_once(store: Store, one: Verdict) -> None:
