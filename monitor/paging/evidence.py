@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from monitor.errors import StoreError
 from monitor.model import Trial, Verdict
-from monitor.store import Store
+from monitor.paging.brief import BriefReader
 
 Answered = tuple[int | None, str]
 """The HTTP status an exchange ended with, ``None`` if none came, and the route, or nothing."""
 
-# A page does not wait for a database that is away: it goes without what only that knows.
-_PATIENCE_SECONDS = 1.0
-_MOST_TRIALS = 50
+# What opened a finding or made it worse stands first, what is new last.
+_FIRST_TRIALS = 10
+_LAST_TRIALS = 40
 _REMEMBERED_TRIALS = 1_000
 _MOST_ROUTES = 5
 _MOST_STATUSES = 6
@@ -70,14 +70,17 @@ class RecentAnswers:
             return {trial: self._trials[trial] for trial in trials if trial in self._trials}
 
 
-def evidence_in(store: Store, recent: RecentAnswers, trials: Sequence[str]) -> Evidence:
-    """Return what is known of the last of these trials: of older ones what the store answers."""
-    last = trials[-_MOST_TRIALS:]
-    remembered = recent.of(last)
+def evidence_in(store: BriefReader, recent: RecentAnswers, trials: Sequence[str]) -> Evidence:
+    """Return what is known of the first and last of these trials.
+
+    Of those that are not remembered: what the store says at once. A page goes without the rest.
+    """
+    told = [*trials[:_FIRST_TRIALS], *trials[_FIRST_TRIALS:][-_LAST_TRIALS:]]
+    remembered = recent.of(told)
     answers: Counter[Answered] = Counter()
     for each in remembered.values():
         answers.update(each)
-    answers.update(_stored(store, [trial for trial in last if trial not in remembered]))
+    answers.update(_stored(store, [trial for trial in told if trial not in remembered]))
     statuses: Counter[int | None] = Counter()
     routes: Counter[str] = Counter()
     for (status, route), exchanges in answers.items():
@@ -90,12 +93,12 @@ def evidence_in(store: Store, recent: RecentAnswers, trials: Sequence[str]) -> E
     )
 
 
-def _stored(store: Store, trials: Sequence[str]) -> Counter[Answered]:
+def _stored(store: BriefReader, trials: Sequence[str]) -> Counter[Answered]:
     """Return what the store knows of trials; nothing if it does not answer soon."""
     if not trials:
         return Counter()
     try:
-        store.writer.run(lambda _: None, patience_seconds=_PATIENCE_SECONDS)
-        return Counter({(code, route): n for code, route, n in store.reader.answers_of(trials)})
+        answers = store.ask(lambda reader: reader.answers_of(trials))
     except StoreError:
         return Counter()
+    return Counter({(code, route): n for code, route, n in answers})

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from monitor.clock import Clock
 from monitor.config import Config
 from monitor.findings import Finding, Findings, from_row
+from monitor.paging.brief import BriefReader
 from monitor.paging.counting import PageCounters
 from monitor.paging.evidence import RecentAnswers, evidence_in
 from monitor.paging.outbox import open_outbox
@@ -40,12 +41,13 @@ def open_pager(
     outbox = open_outbox(config.storage_path, clock.now())
     names = [receiver.name for receiver in receivers]
     counters = PageCounters(metrics, config.environment, names, outbox, clock)
+    brief = BriefReader(store, clock)
     told = Told(
         config=config,
         policy=policy_of(config),
         findings=findings,
-        closed=partial(_closed, store),
-        evidence=partial(evidence_in, store, recent),
+        closed=partial(_closed, brief),
+        evidence=partial(evidence_in, brief, recent),
         ledger=store.writer,
         outbox=outbox,
         receivers=receivers,
@@ -57,7 +59,7 @@ def open_pager(
     return pager
 
 
-def _closed(store: Store, finding_id: str) -> Finding | None:
+def _closed(store: BriefReader, finding_id: str) -> Finding | None:
     """Return a finding of before the start: what was put since then is known without the store."""
-    row = store.reader.finding(finding_id)
+    row = store.ask(lambda reader: reader.finding(finding_id))
     return None if row is None else from_row(row)

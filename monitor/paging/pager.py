@@ -11,9 +11,10 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from monitor.clock import Clock, new_id
 from monitor.config import Config
@@ -41,8 +42,9 @@ FINISH_SECONDS = 5.0
 class Told:
     """What the pager looks at, and whom it tells.
 
-    ``closed`` returns a finding that was closed before the start; ``evidence`` what is known of
-    trials, and must not raise.
+    ``closed`` returns a finding that was closed before the start, or raises ``StoreError``;
+    ``evidence`` what is known of trials, and must not raise. Neither waits long: what is said
+    meanwhile waits for them.
     """
 
     config: Config
@@ -68,6 +70,7 @@ class Pager:
         self._changed = asyncio.Event()
         self._kept = {sender: asyncio.Event() for sender in self._senders}
         self._wake: Callable[[], None] = self._changed.set
+        self._wake_senders: Callable[[], None] = lambda: None
         self._missing: set[str] = set()
         # A look that was cancelled may still be under way in its thread when the last one begins.
         self._looking = threading.Lock()
@@ -79,7 +82,8 @@ class Pager:
     async def run(self) -> None:
         """Reconcile and send until cancelled; what cannot be done now is tried again."""
         loop = asyncio.get_running_loop()
-        self._wake = lambda: _set_in(loop, self._changed)
+        self._wake = partial(_set_in, loop, self._changed)
+        self._wake_senders = partial(_set_in, loop, *self._kept.values())
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._reconciling())
             for sender in self._senders:
@@ -89,7 +93,7 @@ class Pager:
         """Say what the last trials asked for, if that can be done at once."""
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(FINISH_SECONDS):
-                await asyncio.to_thread(self.reconcile)
+                await self._look()
                 await asyncio.gather(*(sender.deliver() for sender in self._senders))
 
     async def aclose(self) -> None:
@@ -105,16 +109,16 @@ class Pager:
     async def _reconciling(self) -> None:
         while True:
             self._changed.clear()
-            try:
-                kept = await asyncio.to_thread(self.reconcile)
-            except StoreError as error:
-                log.error("findings cannot be reconciled with pages: %s", error)  # noqa: TRY400
-                kept = 0
-            if kept:
-                for event in self._kept.values():
-                    event.set()
+            await self._look()
             await self._until(self._changed, RECONCILE_SECONDS)
             await self._clock.sleep(SETTLE_SECONDS)
+
+    async def _look(self) -> None:
+        """Reconcile; what was kept before that failed is there to be sent."""
+        try:
+            await asyncio.to_thread(self.reconcile)
+        except StoreError as error:
+            log.error("findings cannot be reconciled with pages: %s", error)  # noqa: TRY400
 
     async def _delivering(self, sender: Sender) -> None:
         kept = self._kept[sender]
@@ -142,7 +146,8 @@ class Pager:
     def reconcile(self) -> int:
         """Keep an event for whatever should be said and was not; return how many.
 
-        Raises ``StoreError`` if the outbox cannot be used.
+        Each is sent while the next is looked for. A closed finding that the store does not tell
+        of now is looked up again the next time. Raises ``StoreError`` if the outbox cannot be used.
         """
         with self._looking:
             return self._reconcile()
@@ -153,16 +158,29 @@ class Pager:
         open_findings = {finding.id: finding for finding in self._told.findings.list_open()}
         kept = sum(self._say(finding, said, now) for finding in open_findings.values())
         closed = {each.finding for each in said.values()} - open_findings.keys()
-        return kept + sum(
-            self._say(finding, said, now)
-            for finding in map(self._closed, sorted(closed))
-            if finding is not None
-        )
+        return kept + sum(self._say(finding, said, now) for finding in self._closed(sorted(closed)))
 
-    def _closed(self, finding_id: str) -> Finding | None:
-        """Return a finding that is not open; none, loudly but once, if nobody knows it."""
-        found = self._told.findings.find(finding_id) or self._told.closed(finding_id)
-        if found is None and finding_id not in self._missing:
+    def _closed(self, finding_ids: Iterable[str]) -> Iterator[Finding]:
+        """Yield those findings that can be looked up now; which cannot is said at the end."""
+        refused: list[StoreError] = []
+        for finding_id in finding_ids:
+            try:
+                found = self._look_up(finding_id)
+            except StoreError as error:
+                refused.append(error)
+                continue
+            if found is not None:
+                yield found
+        if refused:
+            log.error("%d closed findings are looked up later: %s", len(refused), refused[0])
+
+    def _look_up(self, finding_id: str) -> Finding | None:
+        """Return a finding that is not open; none, loudly and asking but once, if it is unknown."""
+        found = self._told.findings.find(finding_id)
+        if found is not None or finding_id in self._missing:
+            return found
+        found = self._told.closed(finding_id)
+        if found is None:
             self._missing.add(finding_id)
             log.warning("the store no longer knows %s: resolve its incident by hand", finding_id)
         return found
@@ -216,6 +234,7 @@ class Pager:
         )
         over = action is PageAction.RESOLVE
         self._told.outbox.enqueue(event, None if over else incident)
+        self._wake_senders()
 
     def start(self) -> None:
         """Let go of what belongs to receivers that are told no more; say anew what was rejected.
@@ -243,7 +262,8 @@ class Pager:
         self._told.outbox.done(event)
 
 
-def _set_in(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
-    """Set an event from any thread; nobody waits for it once the loop is closed."""
+def _set_in(loop: asyncio.AbstractEventLoop, *events: asyncio.Event) -> None:
+    """Set events from any thread; nobody waits for them once the loop is closed."""
     with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(event.set)
+        for event in events:
+            loop.call_soon_threadsafe(event.set)

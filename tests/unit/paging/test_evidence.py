@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from monitor.findings import findings_in
 from monitor.model import Trial
 from monitor.paging import RecentAnswers, open_pager
+from monitor.paging.brief import BriefReader
 from monitor.paging.evidence import Evidence, evidence_in
 from monitor.sinks import ClickHouseSink
 from monitor.store import open_store
@@ -44,18 +45,32 @@ def test_memory_and_store_say_the_same_and_a_hostile_route_is_a_hash(tmp_path: P
             recent.deliver(each, judged)
             ClickHouseSink(store.writer, store.hasher).deliver(each, judged)
         trials = [plain.id, hostile.id]
-        found = evidence_in(store, recent, trials)
+        brief = BriefReader(store, ManualClock())
+        found = evidence_in(brief, recent, trials)
         assert dict(found.http) == {None: 2, 200: 1, 503: 1}
         hashed = store.hasher.identifier(HOSTILE)
         assert set(found.routes) == {"fp_1", hashed}
         store.flush()  # else a busy machine may take longer than a page waits
-        again = evidence_in(store, RecentAnswers(), trials)
+        again = evidence_in(brief, RecentAnswers(), trials)
         assert dict(again.http) == dict(found.http)
         assert set(again.routes) == set(found.routes)
-        assert evidence_in(store, recent, []) == Evidence()
+        assert evidence_in(brief, recent, []) == Evidence()
         store.writer.close()
-        assert dict(evidence_in(store, recent, trials).http) == dict(found.http)
-        assert evidence_in(store, RecentAnswers(), trials) == Evidence(), "and a page goes without"
+        assert dict(evidence_in(brief, recent, trials).http) == dict(found.http)
+        assert evidence_in(brief, RecentAnswers(), trials) == Evidence(), "and a page goes without"
+
+
+def test_what_opened_a_finding_and_what_is_new_are_in_its_evidence(tmp_path: Path) -> None:
+    recent = RecentAnswers()
+    told = [answered_by(f"fp_{number}", 500 + number, number) for number in range(60)]
+    for number in (0, 9, 10, 19, 20, 59):
+        recent.deliver(told[number], replace(verdict(number), finding="F-1"))
+    with open_store(tmp_path / "store") as store:
+        brief = BriefReader(store, ManualClock())
+        found = evidence_in(brief, recent, [each.id for each in told])
+        few = evidence_in(brief, recent, [told[0].id, told[9].id])
+    assert set(found.routes) == {"fp_0", "fp_9", "fp_20", "fp_59"}
+    assert dict(few.http) == {None: 2, 500: 1, 509: 1}, "each is counted once"
 
 
 def test_only_answers_of_findings_are_remembered_and_not_for_ever() -> None:
