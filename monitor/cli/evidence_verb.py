@@ -8,6 +8,7 @@ from monitor.cli.lazy import VerbTable, lazy_group
 
 VERBS: VerbTable = {
     "show": ("monitor.cli.evidence_show", "How each stream of a target stands: K of N, alarms."),
+    "resolve": ("monitor.cli.evidence_resolve", "End an alarm by hand; its evidence begins anew."),
     "export": ("monitor.cli.evidence_export", "A signed certificate of a leak, for others."),
     "verify": ("monitor.cli.evidence_verify", "Whether a certificate holds; needs no store."),
     "public-key": (

@@ -8,6 +8,7 @@ from monitor.calibrating import LEAST_SAMPLES, MOST_SAMPLES, SAMPLES
 from monitor.conventions import ChangeKind
 from monitor.examining import DEFAULT_BOUND, DEFAULT_MOST_TRIALS, DEFAULT_REPEATS
 from monitor.findings import MOST_SUPPRESSION
+from monitor.model import Lane
 from monitor.scanning import MOST_CHARACTERS
 
 
@@ -132,6 +133,18 @@ class DecisionRequest(BaseModel):
     who: str = Field(min_length=1, max_length=200)
     why: str = Field(min_length=1, max_length=2000)
     suppress_seconds: float | None = Field(default=None, gt=0, le=MOST_SUPPRESSION.total_seconds())
+
+
+class EndAlarmRequest(BaseModel):
+    """The body of ``POST /api/evidence/{target}/resolve``; what is not given is any."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    who: str = Field(min_length=1, max_length=200)
+    why: str = Field(min_length=1, max_length=2000)
+    probe: str | None = Field(default=None, max_length=200)
+    stratum: str | None = Field(default=None, max_length=200)
+    lane: Lane | None = None
 
 
 class VerifyRequest(BaseModel):

@@ -40,6 +40,7 @@ from monitor.reports.verification import VerificationReport
 from monitor.scanning import Reported
 from monitor.store import StoreOwner
 from monitor.store.store import WAITING_DIRECTORY
+from monitor.watching import Ending
 
 # A daemon at work gives a sign of life every second.
 ANSWER_SECONDS = 5.0
@@ -189,6 +190,13 @@ def evidence_of_daemon(config: Config, owner: StoreOwner, target: str) -> Eviden
     if "error" in said:
         raise UsageError(said["error"])
     return EvidenceReport.model_validate(said["report"])
+
+
+def end_alarm_through_daemon(config: Config, owner: StoreOwner, asked: Ending) -> list[str]:
+    """Have the daemon end an alarm. Raises ``StoreBusyError`` if it is silent for 5 s."""
+    body = asdict(asked)
+    path = f"evidence/{quote(body.pop('target'), safe='')}/resolve"
+    return _LINES.validate_python(_streamed(config, owner, path, body, lambda _: None))
 
 
 def back_up_through_daemon(

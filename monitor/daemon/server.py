@@ -54,6 +54,7 @@ def make_server(
     pages = _Pages(installation, schedule, token, stopping)
     kept = StorePages(installation, token, stopping)
     found = FindingPages(installation, token, stopping)
+    evidence = EvidencePages(installation, token, stopping)
     listen = installation.config.listen
     hosts = own_names(listen.host, listen.hosts)
     return Starlette(
@@ -68,7 +69,8 @@ def make_server(
             Route("/api/scan", pages.scan, methods=["POST"]),
             Route("/api/calibrate", pages.calibrate, methods=["POST"]),
             Route("/api/calibrations/{target}", pages.calibration),
-            Route("/api/evidence/{target}", EvidencePages(installation, token, stopping).show),
+            Route("/api/evidence/{target}", evidence.show),
+            Route("/api/evidence/{target}/resolve", evidence.resolve, methods=["POST"]),
             Route("/api/trials/{trial}", kept.explain),
             Route("/api/findings", found.findings),
             Route("/api/findings/{finding}", found.finding),

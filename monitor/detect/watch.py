@@ -234,7 +234,7 @@ def _latched(watch: Watch, tier: Tier) -> Latched:
 
 
 def resolved(watch: Watch) -> Watch:
-    """Return the watch without its alarm, begun anew: enough was clean, or nobody watches."""
+    """Return the watch without its alarm, begun anew: enough was clean, or a person says so."""
     return replace(watch, alarm=None, evidence=_fresh(watch.y0, by_age=watch.by_age))
 
 

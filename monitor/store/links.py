@@ -36,6 +36,7 @@ class Action(StrEnum):
     RESTORE = "restore"
     MINT = "mint"
     EXPORT_EVIDENCE = "export_evidence"
+    END_ALARM = "end_alarm"
 
 
 ERASURES = frozenset({Action.FORGET, Action.FORGOTTEN})

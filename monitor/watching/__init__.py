@@ -5,6 +5,7 @@
 
 from monitor.watching.book import Book, Move
 from monitor.watching.collector import StreamCollector
+from monitor.watching.ending import Ending, alarm_of, keep_ended, place_of
 from monitor.watching.fleet import PAGING, Fleet, scores_a_day
 from monitor.watching.flow import MOVED, Tell, Watching, watching_over
 from monitor.watching.kept import Refused, read
@@ -17,6 +18,7 @@ __all__ = [
     "MOVED",
     "PAGING",
     "Book",
+    "Ending",
     "Fleet",
     "Held",
     "HeldBy",
@@ -29,7 +31,10 @@ __all__ = [
     "Tolerances",
     "Watching",
     "WatchingSink",
+    "alarm_of",
     "held",
+    "keep_ended",
+    "place_of",
     "read",
     "scores_a_day",
     "scores_of",

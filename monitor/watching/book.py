@@ -20,6 +20,7 @@ from monitor.detect.watch import (
 )
 from monitor.model import Lane
 from monitor.streams import StreamKey
+from monitor.watching.ending import ended
 from monitor.watching.fleet import Fleet
 from monitor.watching.scores import Score
 from monitor.watching.standing import Standing
@@ -84,6 +85,15 @@ class Book:
         with self._lock:
             moves = [self._step(score, now) for score in scores]
         return tuple(move for move in moves if move is not None)
+
+    def end(self, key: StreamKey, now: datetime) -> Move | None:
+        """End the alarm of a stream, as a person says; ``None`` if it is over already."""
+        with self._lock:
+            before = self._current(key, self._held_of(key))
+            if before.watch.alarm is None:
+                return None
+            self._standings[key] = after = ended(before, now)
+            return Move(before=before.watch, after=after)
 
     def _step(self, score: Score, now: datetime) -> Move | None:
         held = self._held_of(score.key)

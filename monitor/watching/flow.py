@@ -19,6 +19,7 @@ from monitor.store import Store
 from monitor.streams import Ages, StreamAlarm, StreamEvent, StreamKey, decide_stream
 from monitor.watching.book import Book, Move
 from monitor.watching.collector import StreamCollector
+from monitor.watching.ending import Ending, alarm_of, keep_ended, place, place_of
 from monitor.watching.fleet import JUDGE_PROBE, Fleet, scores_a_day
 from monitor.watching.kept import Refused, read, row_of
 from monitor.watching.scores import Score, scores_of
@@ -45,7 +46,7 @@ class Watching:
         self, config: Config, targets: Mapping[str, LiveTarget], store: Store, clock: Clock
     ) -> None:
         self._clock = clock
-        self._writer = store.writer
+        self._writer, self._audit = store.writer, store.audit
         self._judge = judge.target if (judge := config.settings.checks.judge) else None
         self._ages = Ages()
         self._unkept: dict[StreamKey, Standing] = {}
@@ -111,6 +112,22 @@ class Watching:
             self._say(move)
         self._note(moves)
 
+    def end(self, ending: Ending) -> StreamKey:
+        """End an alarm as a person says, and return whose it was. It is kept when this returns.
+
+        Raises ``UsageError`` if not just one is meant, ``StoreError`` if it cannot be kept: it then
+        goes on.
+        """
+        with self._keeping:  # what stood before must not be kept after it
+            before = alarm_of(self.standings({ending.target}), ending)
+            now = self._clock.now()
+            keep_ended(self._audit, before, ending, now)
+            move = self._book.end(before.key, now)
+            if move is not None:
+                self._note([move])
+                self._say(move)
+        return before.key
+
     def keep(self) -> None:
         """Keep every stream that changed; what there is no room for stays to be kept."""
         with self._keeping:
@@ -140,13 +157,12 @@ class Watching:
                     del self._unkept[key]
 
     def _say(self, move: Move) -> None:
-        key, alarm = move.after.key, move.after.watch.alarm
-        place = _place(key.target, key.probe, key.stratum, key.lane.value)
+        where, alarm = place_of(move.after.key), move.after.watch.alarm
         if move.raised and alarm is not None:
             log.error(
                 "alarm (%s) of %s: %g of the last %d scores failed, evidence %.3g of %.3g",
                 alarm.tier.name.lower(),
-                place,
+                where,
                 alarm.alarm.bad,
                 alarm.alarm.since,
                 alarm.alarm.value,
@@ -156,10 +172,10 @@ class Watching:
             log.warning(
                 "the alarm of %s is over without a clean score: more than half may fail now, "
                 "and nobody watches the stream",
-                place,
+                where,
             )
         elif move.resolved:
-            log.info("the alarm of %s is over", place)
+            log.info("the alarm of %s is over", where)
 
 
 def watching_over(
@@ -197,15 +213,11 @@ def _moved(move: Move, model: str, now: datetime) -> Verdict:
 
 def _say_refused(refused: Refused) -> None:
     row = refused.row
-    place = _place(row.target, row.probe, row.stratum, row.detector)
+    where = place(row.target, row.probe, row.stratum, row.detector)
     log.error(
-        "the evidence of %s begins anew: what was kept of it is refused (%s)", place, refused.why
+        "the evidence of %s begins anew: what was kept of it is refused (%s)", where, refused.why
     )
 
 
 def _changed(standing: Standing) -> datetime:
     return standing.changed_at or datetime.min.replace(tzinfo=UTC)
-
-
-def _place(target: str, probe: str, stratum: str, lane: str) -> str:
-    return " ".join(part for part in (target, probe, stratum, lane) if part)

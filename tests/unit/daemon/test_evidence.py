@@ -18,6 +18,7 @@ from monitor.daemon.evidence import live_evidence
 from monitor.daemon.server import make_server
 from monitor.model import Lane, VerdictClass
 from monitor.reports.evidence import EvidenceReport
+from monitor.store import open_store
 from tests.unit.daemon.installed import (
     ManualClock,
     config_of,
@@ -77,6 +78,66 @@ def test_what_the_daemon_watches_is_what_is_shown_without_it(
     assert scored == {}
     assert main(["evidence", "show", "glm-6", "--config", str(config.file)]) == 2
     assert "no target 'glm-6'" in capsys.readouterr().err
+
+
+def test_an_alarm_is_ended_through_the_daemon_and_without_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, clock = config_of(tmp_path), ManualClock()
+    path, headers = "/api/evidence/glm/resolve", {"Authorization": f"Bearer {TOKEN}"}
+    asked = {"who": "ann", "why": "s3cret reason"}
+
+    async def test() -> None:
+        with installed(config, clock, watched=True) as (installation, watch, _):
+            schedule = schedule_of(installation, watch)
+            await schedule.start(paused=True)
+            watching = installation.watching
+            stratum = next(
+                each.key.stratum
+                for each in watching.standings({"glm"})
+                if (each.key.probe, each.key.lane) == ("canary", Lane.TOLERATED)
+            )
+            for number in range(12):
+                watching.take(*judged("t", number=number, stratum=stratum), lambda _: None)
+            app = make_server(installation, schedule, TOKEN, asyncio.Event())
+            transport = httpx.ASGITransport(app=app)
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://127.0.0.1:1", headers=headers
+            ) as client:
+                denied = await client.post(path, json=asked, headers={"Authorization": "no"})
+                assert denied.status_code == 401
+                wrong = await client.post(path, json=asked | {"lane": "none"})
+                assert wrong.status_code == 400
+                unknown = await client.post("/api/evidence/glm-6/resolve", json=asked)
+                assert "no target 'glm-6'" in said(unknown)["error"]
+                several = await client.post(path, json=asked)
+                assert "several alarms" in said(several)["error"]
+                done = await client.post(path, json=asked | {"lane": "tolerated"})
+                place = f"glm canary {stratum} tolerated"
+                assert said(done)["report"] == [
+                    f"the alarm of {place} is over, its evidence begins anew"
+                ]
+            schedule.stop()
+            alarmed = [s.key.lane for s in watching.standings({"glm"}) if s.watch.alarm]
+            assert alarmed == [Lane.TREND]
+
+    def said(reply: httpx.Response) -> dict[str, Any]:
+        return json.loads(reply.text.splitlines()[-1])
+
+    asyncio.run(test())
+    given = ["glm", "--config", str(config.file)]
+    assert main(["evidence", "show", *given]) == 1
+    resolve = ["evidence", "resolve", *given, "--who", "ann", "--why", "s3cret reason"]
+    assert main([*resolve, "--lane", "trend"]) == 0
+    assert "the alarm of glm trend is over" in capsys.readouterr().out
+    assert main(["evidence", "show", *given]) == 0
+    assert main(resolve) == 2
+    assert "glm: no such alarm" in capsys.readouterr().err
+    with open_store(tmp_path / "store") as store:
+        first, second = store.audit.links(2)
+        assert store.audit.verify(None).whole
+    assert (first.action, first.actor, second.object) == ("end_alarm", "ann", "glm trend")
+    assert "s3cret" not in first.details + second.details
 
 
 def test_thresholds_follow_before_a_changed_target_is_asked_more_often(tmp_path: Path) -> None:

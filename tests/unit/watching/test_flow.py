@@ -18,7 +18,7 @@ from monitor.checks import CHECKS_VERSION
 from monitor.config import Config
 from monitor.configured import golden_prompts, live_target
 from monitor.detect.watch import Tier, Watch
-from monitor.errors import StoreError
+from monitor.errors import StoreError, UsageError
 from monitor.findings import Findings
 from monitor.judge import Said, labelled_items
 from monitor.model import Lane, Outcome, Signal, Status, Trial, Verdict, VerdictClass
@@ -27,7 +27,7 @@ from monitor.reports.findings import decided_line
 from monitor.store import open_store
 from monitor.store.rows import DetectorStateRow
 from monitor.streams import StreamKey, item_score
-from monitor.watching import Standing, Watching, WatchingSink, read, watching_over
+from monitor.watching import Ending, Standing, Watching, WatchingSink, read, watching_over
 from tests.builders import NOW, a_signal, an_exchange
 from tests.unit.daemon.installed import TARGET, ManualClock, config_of
 from tests.unit.test_findings import MemoryFindings
@@ -45,7 +45,8 @@ class MemoryStore:
         self.states: dict[tuple[str, ...], DetectorStateRow] = {}
         self.full = False
         self.puts: list[list[DetectorStateRow]] = []
-        self.writer = self.reader = self
+        self.writer = self.reader = self.audit = self
+        self.links: list[tuple[str, ...]] = []
 
     def put(self, rows: list[DetectorStateRow], *, droppable: bool) -> bool:
         assert rows
@@ -56,6 +57,15 @@ class MemoryStore:
             assert place not in self.states or self.states[place].version < row.version
             self.states[place] = row
         return not self.full
+
+    def append(self, action: str, subject: str, **kept: Any) -> None:
+        if self.full:
+            raise StoreError("no room")
+        self.put(kept["rows"], droppable=True)
+        self.links.append((action, subject, kept["actor"], kept["details"]["why"]))
+
+    def private(self, text: str) -> str:
+        return f"hash of {len(text)}"
 
     def detector_states(self, targets: list[str]) -> tuple[DetectorStateRow, ...]:
         return tuple(row for row in self.states.values() if row.target in targets)
@@ -291,6 +301,51 @@ def test_what_could_not_be_told_is_told_with_the_next_trial(reopen: Reopen) -> N
         list(starmap(one.watching.take, [(*each, refuse) for each in moving]))
     one.watching.take(*judged("g", number=10), told.append)
     assert [verdict.shape for verdict in told] == ["trend"]
+
+
+def test_an_alarm_that_a_person_ends_is_over_and_kept_or_goes_on(
+    reopen: Reopen, store: MemoryStore
+) -> None:
+    one = reopen()
+    feed(one, ["t"] * 7)
+    ending = Ending(target="glm", who="ann", why="a known fault", lane=Lane.TOLERATED)
+    store.full = True
+    with pytest.raises(StoreError):
+        one.watching.end(ending)
+    assert one.standing(TOLERATED).watch.alarm
+    store.full = False
+    assert one.watching.end(ending) == TOLERATED
+    assert one.standing(TOLERATED).watch.alarm is None
+    assert one.sample("alarm_active", TOLERATED, tier="page") == 0
+    assert reopen().standing(TOLERATED).watch == one.standing(TOLERATED).watch
+    place = "glm canary short/c1/cold/plain/one tolerated"
+    assert store.links == [("end_alarm", place, "ann", "hash of 13")]
+    assert one.findings.list_open(), "a person closes that too"
+    feed(one, ["t"] * 7, start=7)
+    assert one.standing(TOLERATED).watch.alarm, "a fault that goes on is raised again"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({}, "several alarms, say which by --probe, --stratum and --lane: glm canary"),
+        ({"lane": Lane.HARD}, "no such alarm"),
+        ({"probe": "golden"}, "no such alarm"),
+        ({"stratum": "long"}, "no such alarm"),
+        ({"lane": Lane.TREND, "why": " "}, "say who ends the alarm and why"),
+        ({"lane": Lane.TREND, "who": ""}, "say who ends the alarm and why"),
+    ],
+)
+def test_only_one_alarm_is_ended_for_a_reason(
+    reopen: Reopen, store: MemoryStore, asked: dict[str, Any], said: str
+) -> None:
+    one = reopen()
+    feed(one, ["t"] * 7)
+    ending = {"target": "glm", "who": "ann", "why": "known"} | asked
+    with pytest.raises(UsageError, match=said):
+        one.watching.end(Ending(**ending))
+    assert one.standing(TOLERATED).watch.alarm
+    assert store.links == []
 
 
 class Refusing:
