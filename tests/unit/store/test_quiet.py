@@ -161,21 +161,18 @@ def test_the_page_on_sql_says_how_to_read_all_of_them(
     assert {(code, status): int(n) for code, status, n in found} == counted(both.signals * 2)
 
 
-class Counted(tuple[Signal, ...]):
-    """Signals that count how often somebody goes through them."""
-
-    __slots__ = ("__dict__",)
-    times = 0
-
-    def __iter__(self) -> Iterator[Signal]:
-        self.times += 1
-        return super().__iter__()
-
-
 def test_signals_are_told_apart_once_a_verdict(store: Store, one: Verdict) -> None:
-    signals = Counted(SIGNALS)
-    rows = judgement_rows(replace(one, signals=signals), trial(), store.hasher)
-    assert signals.times == 1
+    times = count()
+
+    class Counted(tuple[Signal, ...]):
+        __slots__ = ()
+
+        def __iter__(self) -> Iterator[Signal]:
+            next(times)
+            return super().__iter__()
+
+    rows = judgement_rows(replace(one, signals=Counted(SIGNALS)), trial(), store.hasher)
+    assert next(times) == 1
     assert rows == [*signal_rows(one, trial(), store.hasher), *verdict_rows(one)]
 
 
