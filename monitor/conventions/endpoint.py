@@ -27,11 +27,3 @@ PROBE_VERDICT_INFO = gauge(
     "Always 1; how the last verdict of a probe stands.",
     *(L.PROBE, L.STRATUM, L.STATE, L.CLASS),
 )
-
-ENDPOINT = (
-    PROBE_SUCCESS,
-    PROBE_DURATION,
-    PROBE_KNOWN,
-    PROBE_VERDICT_AGE,
-    PROBE_VERDICT_INFO,
-)

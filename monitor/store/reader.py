@@ -100,17 +100,6 @@ class Reader(AuditReader):
         rows = self._rows(VerdictRow, "id = {verdict:String} LIMIT 1", {"verdict": verdict_id})
         return next(iter(self._whole(rows)), None)
 
-    def last_verdicts(self, target: str, limit: int = 100) -> tuple[Verdict, ...]:
-        """Return the newest verdicts of a target, newest first."""
-        # So many instants hold at least so many verdicts: FINAL need not look at those before.
-        where = (
-            "target = {target:String} AND decided_at >= (SELECT min(decided_at) "  # noqa: S608
-            f"FROM (SELECT DISTINCT decided_at FROM {TABLES[VerdictRow]} "
-            "WHERE target = {target:String} ORDER BY decided_at DESC LIMIT {limit:UInt32})) "
-            "ORDER BY decided_at DESC, id LIMIT {limit:UInt32}"
-        )
-        return self._whole(self._rows(VerdictRow, where, {"target": target, "limit": limit}))
-
     def last_scheduled(self, since: datetime) -> tuple[VerdictRow, ...]:
         """Return the newest scheduled verdict of each probe of each target, if it is since then."""
         where = (

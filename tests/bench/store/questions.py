@@ -30,8 +30,8 @@ def answers(reader: Reader, until: datetime, *, budget_seconds: float) -> Iterat
 
 def _questions(reader: Reader, until: datetime) -> dict[str, Callable[[], object]]:
     target = "target-01"
-    last = reader.last_verdicts(target, 1)[0]
     old = until - timedelta(days=60)
+    last = reader.last_scheduled(old)[0]
     found = reader.findings_since(old)
     asked: dict[str, Callable[[], object]] = {
         "all markers (at the start)": reader.markers,
@@ -46,7 +46,6 @@ def _questions(reader: Reader, until: datetime) -> dict[str, Callable[[], object
         "findings of 60 days": lambda: reader.findings_since(old),
         "a trial by id, with all about it": lambda: reader.trial(last.trial),
         "a verdict by id": lambda: reader.verdict(last.id),
-        "the last 100 verdicts of a target": lambda: reader.last_verdicts(target, 100),
         "how many rows each table holds": reader.counts,
     }
     if found:

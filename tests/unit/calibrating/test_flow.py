@@ -29,6 +29,7 @@ from tests.unit.calibrating.pupil import (
     Pupil,
     classroom,
 )
+from tests.unit.store.samples import scheduled_of
 
 BLIND = Blind(check="FACT", words="missed what it must fail")
 MISSED = frozenset(sorted(prompt.name for prompt in PROMPTS)[:3])
@@ -68,9 +69,9 @@ def test_a_healthy_target_is_recorded_signed_and_held_to_it(tmp_path: Path) -> N
         page = generate_latest(installation.metrics).decode()
         assert 'davylamp_calibration{env="default",state="valid",target="glm"} 1.0' in page
         assert "davylamp_exchanges_total{" not in page, "a sitting counts in no indicator"
-        verdicts = installation.store.reader.last_verdicts("glm", 500)
-        assert verdicts
-        assert not any(verdict.scheduled for verdict in verdicts)
+        flags = scheduled_of(installation.store)
+        assert flags
+        assert not any(flags)
 
 
 def test_what_it_misses_is_set_aside_and_never_asked_for_judgement(tmp_path: Path) -> None:

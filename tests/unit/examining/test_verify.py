@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -11,12 +14,12 @@ from monitor.examining import Verify, verify_finding
 from monitor.examining.sitting import reading_of
 from monitor.examining.verify import replays_for
 from monitor.findings import FindingState
-from monitor.model import Outcome, Request, Verdict, VerdictClass
+from monitor.model import Outcome, PromptBaseline, Request, Verdict, VerdictClass
 from monitor.passes import Done
 from monitor.reports.examination import Reading
 from monitor.reports.verification import render_verification
 from tests.unit.examining.looking import Scene, looking
-from tests.unit.store.samples import NOW, good, trial
+from tests.unit.store.samples import NOW, good, scheduled_of, trial
 from tests.unit.test_findings import bad, findings, suspect
 
 
@@ -48,8 +51,7 @@ def test_a_mended_fault_is_clean_with_its_bound_and_counts_nowhere(tmp_path: Pat
         after = scene.installation.findings.find(finding.id)
         assert after == finding, "what was clean changes nothing about it"
         scene.installation.store.flush()
-        verdicts = scene.installation.store.reader.last_verdicts("glm", 100)
-        flags = [verdict.scheduled for verdict in verdicts]
+        flags = scheduled_of(scene.installation.store)
         assert (len(flags), flags.count(True)) == (1 + 2 + 59, 1)
         nonces = {request.text() for request in scene.engine.asked}
         assert len(nonces) == 59, "each replay has prompts of its own"
@@ -141,6 +143,32 @@ def test_a_plan_sends_nothing_and_states_its_price(tmp_path: Path) -> None:
         assert (report.exit_code, report.verdict, scene.engine.asked) == (0, "planned", [])
         assert report.answered_tokens == report.refused_tokens > 59 * 100
         assert report.upper_bound is None
+
+    looking(tmp_path, test)
+
+
+def test_a_replay_is_planned_when_it_is_its_turn(tmp_path: Path) -> None:
+    async def test(scene: Scene) -> None:
+        finding = await scene.finding()
+        times = count()
+
+        class Counted(tuple[PromptBaseline, ...]):
+            """Whoever draws a replay goes through them."""
+
+            __slots__ = ()
+
+            def __iter__(self) -> Iterator[PromptBaseline]:
+                next(times)
+                return super().__iter__()
+
+        live = scene.installation.targets["glm"]
+        live = replace(live, view=replace(live.view, quarantined=Counted()))
+        watched = replace(scene.installation, targets={"glm": live})
+        ask = Verify(finding=finding.id, bound=0.001, sends=False)
+        report = await verify_finding(watched, ask, scene.steps.append)
+        assert report.needed == 2995
+        assert report.answered_tokens > 2995 * 100
+        assert 0 < next(times) < 100
 
     looking(tmp_path, test)
 

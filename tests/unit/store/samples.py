@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 from monitor.model import (
@@ -26,6 +27,8 @@ from monitor.model import (
     Verdict,
     VerdictClass,
 )
+from monitor.store import Store
+from monitor.store.client import connect
 
 NOW = datetime(2026, 11, 2, 12, 30, 15, 250_000, tzinfo=UTC)
 # Each stands where a target or a prompt could put private text.
@@ -156,6 +159,13 @@ def verdict(number: int = 1, target: str = "glm", **changes: object) -> Verdict:
         "checks_version": "1",
     }
     return Verdict(**(values | changes))  # type: ignore[arg-type]
+
+
+def scheduled_of(store: Store, target: str = "glm") -> list[bool]:
+    """Return of each kept verdict of a target whether its trial was scheduled, oldest first."""
+    sql = "SELECT scheduled FROM verdicts FINAL WHERE target = {target:String} ORDER BY decided_at"
+    with closing(connect(store.location, read_only=True)) as client:
+        return [bool(row[0]) for row in client.query(sql, {"target": target})]
 
 
 def good(number: int = 1, target: str = "glm", **changes: object) -> Verdict:

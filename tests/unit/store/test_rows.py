@@ -149,20 +149,6 @@ def test_all_verdicts_of_a_trial_are_found_each_once(store: Store) -> None:
     assert found.verdicts == (first, later)
 
 
-def test_the_newest_verdicts_come_first(store: Store) -> None:
-    sink = ClickHouseSink(store.writer, store.hasher)
-    written = [good(number, "newest") for number in range(5)]
-    beside = replace(written[4], id=f"{written[4].id}-beside")
-    for some in ((*written, beside), written):  # twice, in blocks of their own
-        for each in some:
-            sink.deliver(trial(1, "newest"), each)
-        store.flush()
-    newest = (written[4], beside, *written[3::-1])
-    for limit in (1, 2, 3, 6, 100):
-        assert store.reader.last_verdicts("newest", limit) == newest[:limit]
-    assert store.reader.last_verdicts("nobody") == ()
-
-
 def test_what_was_spent_is_of_one_day_and_of_the_last_version(store: Store) -> None:
     def row(number: int, version: int, tokens: int, days: int = 0) -> AnyRow:
         at = NOW + timedelta(days=days)

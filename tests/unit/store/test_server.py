@@ -89,7 +89,7 @@ def test_several_threads_may_read_at_once(url: str, directory: Path) -> None:
         def read() -> None:
             try:
                 for _ in range(10):
-                    store.reader.last_verdicts("glm")
+                    store.reader.trial("trial-glm-1")
             except StoreError as error:
                 failures.append(error)
 
