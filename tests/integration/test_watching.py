@@ -69,6 +69,17 @@ def test_a_decay_is_an_alarm_that_survives_a_killed_process(tmp_path: Path) -> N
             assert after.keys() >= before.keys()
             assert all(after[place] >= alarms for place, alarms in before.items())
             assert again.count("davylamp_detector_states_refused_total") == 0
+            probe, stratum = next(iter(before))
+            place = ("--lane", "tolerated", "--probe", probe, "--stratum", stratum)
+            resolve = ("evidence", "resolve", TARGET, *place, "--who", "ann", "--why", "known")
+            ended = installation.davylamp(*resolve)
+            assert ended.exit_code == 0, ended.output
+            assert f"{probe} {stratum} tolerated is over" in ended.stdout
+            wait_until(
+                lambda: f"the alarm of {TARGET} {probe} {stratum}" in again.log.read_text("utf-8"),
+                STOP_SECONDS,
+                "a line in the daemon's log",
+            )
             again.process.send_signal(signal.SIGTERM)
             assert again.process.wait(STOP_SECONDS) == 0
         assert "Traceback" not in again.log.read_text("utf-8")
