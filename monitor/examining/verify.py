@@ -1,7 +1,8 @@
 """``findings verify``: the smallest trial that showed a fault, again and again until it is clean.
 
 So many clean replays are asked for as bring the upper bound of how often the fault can still show
-below what was stated. The number is fixed before the first is sent, and so is the price.
+below what was stated. The number is fixed before the first is sent; the price is that of the first
+so many times. Each is planned when it is its turn, since thousands take a minute to plan.
 """
 
 from __future__ import annotations
@@ -52,8 +53,10 @@ async def verify_finding(
     """
     rng = Random(secrets.randbits(64))
     subject = await subject_of(installation, asked.finding, rng)
-    plans = await asyncio.to_thread(_plans, subject, asked.bound, rng)
-    verification = _Verification(installation, subject, asked, plans, on_step)
+    first = await asyncio.to_thread(_draw, subject, rng)
+    if first is None:
+        raise UnsureError(f"{subject.finding.id}: {_not_planned(subject)}")
+    verification = _Verification(installation, subject, asked, first, on_step)
     if asked.sends:
         await verification.run(rng)
     return verification.report()
@@ -67,17 +70,12 @@ def replays_for(bound: float) -> int:
     return exchanges_to_show(bound)
 
 
-def _plans(subject: Subject, bound: float, rng: Random) -> list[TrialPlan]:
-    """Return the replays to send, in order, with some to spare."""
-    needed = replays_for(bound)
-    plans: list[TrialPlan] = []
-    for _ in range(needed + max(_SPARE, needed // _SPARE_SHARE)):
-        plan = draw(subject.again.trial, subject.again.choice, subject.live.view, rng)
-        if plan is None:
-            msg = f"{subject.finding.id}: {subject.again.trial.id} is not planned like that again"
-            raise UnsureError(msg)
-        plans.append(plan)
-    return plans
+def _draw(subject: Subject, rng: Random) -> TrialPlan | None:
+    return draw(subject.again.trial, subject.again.choice, subject.live.view, rng)
+
+
+def _not_planned(subject: Subject) -> str:
+    return f"{subject.again.trial.id} is not planned like that again"
 
 
 class _Verification:
@@ -88,15 +86,17 @@ class _Verification:
         installation: Installation,
         subject: Subject,
         asked: Verify,
-        plans: list[TrialPlan],
+        first: TrialPlan,
         on_step: OnExaminationStep,
     ) -> None:
         self._installation = installation
         self._asked = asked
-        self._plans = plans
+        self._subject = subject
+        self._first = first
         self._needed = replays_for(asked.bound)
+        self._most = self._needed + max(_SPARE, self._needed // _SPARE_SHARE)
         self._sitting = Sitting(installation, subject, on_step)
-        self._budget = plans[0].budget.value
+        self._budget = first.budget.value
         self._left = self._sitting.left_tokens(self._budget)
         self._reasons: list[str] = []
 
@@ -111,7 +111,11 @@ class _Verification:
         if self._price(answered=False) > self._left:
             self._reasons.append("nothing was sent: the day's budget cannot pay the replays")
             return
-        for plan in self._plans:
+        plan: TrialPlan | None = self._first
+        for _ in range(self._most):
+            if plan is None:
+                self._reasons.append(_not_planned(self._subject))
+                return
             seed = rng.getrandbits(64)
             examined = await self._sitting.ask(plan, seed=seed, total=self._needed)
             if examined is None:
@@ -122,6 +126,7 @@ class _Verification:
                 return
             if self._count(Reading.CLEAN) == self._needed:
                 return
+            plan = await asyncio.to_thread(_draw, self._subject, rng)
         self._reasons.append("too many replays said nothing")
 
     def report(self) -> VerificationReport:
@@ -165,7 +170,5 @@ class _Verification:
         return sum(each.reading is reading for each in self._sitting.trials)
 
     def _price(self, *, answered: bool) -> int:
-        return sum(
-            plan.price.answered_tokens if answered else plan.price.refused_tokens
-            for plan in self._plans[: self._needed]
-        )
+        price = self._first.price
+        return self._needed * (price.answered_tokens if answered else price.refused_tokens)
