@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import yaml
 
-from tests.integration.processes import free_port, process, wait_until
+from tests.integration.processes import ROOT, free_port, process, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 START_SECONDS = 30.0
+EXAMPLE = ROOT / "alerts" / "alertmanager" / "alertmanager.example.yml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,22 @@ def alertmanager(folder: Path, settings: Mapping[str, Any]) -> Iterator[Served]:
     running = Served(url=f"http://127.0.0.1:{port}", log=folder / "alertmanager.log")
     with _serving(command, running):
         yield running
+
+
+def shipped_routes(folder: Path, key: str, url: str) -> dict[str, Any]:
+    """Return the example's routes and receivers, all at one endpoint, with waits of a second."""
+    settings: dict[str, Any] = yaml.safe_load(EXAMPLE.read_text("utf-8"))
+    for route in (settings["route"], *settings["route"]["routes"]):
+        route |= {name: "1s" for name in ("group_wait", "group_interval") if name in route}
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "pagerduty.key"
+    file.write_text(key, encoding="ascii")
+    for receiver in settings["receivers"]:
+        for each in receiver.get("pagerduty_configs", ()):
+            each |= {"routing_key_file": str(file), "url": f"{url}/v2/enqueue"}
+        for each in receiver.get("webhook_configs", ()):
+            each["url"] = f"{url}/alive"
+    return settings
 
 
 def _written(file: Path, settings: Mapping[str, Any]) -> Path:

@@ -10,10 +10,9 @@ import pytest
 import yaml
 
 from tests.fakes.events_v2 import ROUTING_KEY, Endpoint, serving
-from tests.integration.alerting import Served, alertmanager
+from tests.integration.alerting import Served, alertmanager, shipped_routes
 from tests.integration.processes import ROOT, wait_until
 
-EXAMPLE = ROOT / "alerts" / "alertmanager" / "alertmanager.example.yml"
 SECONDS = 30.0
 SECRET = "sk-planted-4711"  # noqa: S105 - made up, to be looked for
 
@@ -28,21 +27,27 @@ def pager() -> Iterator[Endpoint]:
 def routes(tmp_path_factory: pytest.TempPathFactory, pager: Endpoint) -> Iterator[Served]:
     """Alertmanager with the example, pages going to the endpoint, and waits of a second."""
     folder = tmp_path_factory.mktemp("silencing")
-    key = folder / "key"
-    key.write_text(ROUTING_KEY, encoding="ascii")
-    settings = yaml.safe_load(EXAMPLE.read_text("utf-8"))
-    settings["route"] |= {"group_wait": "1s", "group_interval": "1s"}
-    for receiver in settings["receivers"]:
-        for each in receiver.get("pagerduty_configs", ()):
-            each |= {"routing_key_file": str(key), "url": f"{pager.url}/v2/enqueue"}
-        for each in receiver.get("webhook_configs", ()):
-            each["url"] = f"{pager.url}/alive"
+    settings = shipped_routes(folder, ROUTING_KEY, pager.url)
     with alertmanager(folder / "run", settings) as running:
         yield running
 
 
+def built() -> dict[tuple[str, str], dict[str, str]]:
+    """Return the labels that the shipped rules give their alerts, by name and severity."""
+    files = (ROOT / "alerts" / "rules").glob("*.yml")
+    groups = [
+        group for file in files for group in yaml.safe_load(file.read_text("utf-8"))["groups"]
+    ]
+    rules = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    return {(rule["alert"], rule["labels"]["severity"]): rule["labels"] for rule in rules}
+
+
+BUILT = built()
+
+
 def alert(name: str, severity: str, target: str, **labels: str) -> dict[str, Any]:
-    named = {"alertname": name, "severity": severity, "env": "prod", "target": target} | labels
+    named = {"alertname": name, "env": "prod", "target": target} | {"severity": severity}
+    named |= BUILT.get((name, severity), {}) | labels
     notes = {"summary": f"{target}: {name}", "description": "A fault.", "odd": SECRET}
     notes |= {"runbook_url": "https://r.example/x", "evidence_url": "https://e.example/x"}
     return {"labels": named, "annotations": notes | {"dashboard_url": "https://d.example/x"}}
@@ -56,7 +61,7 @@ def states(routes: Served, alerts: list[dict[str, Any]]) -> dict[str, str]:
 
     def decided() -> dict[str, str] | None:
         found = [
-            each for each in routes.get("/api/v2/alerts") if each["labels"]["target"] in targets
+            each for each in routes.get("/api/v2/alerts") if each["labels"].get("target") in targets
         ]
         known = {_called(each["labels"]): each["status"]["state"] for each in found}
         whole = len(known) == len(alerts) and "unprocessed" not in known.values()
@@ -67,29 +72,45 @@ def states(routes: Served, alerts: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _called(labels: Mapping[str, str]) -> str:
-    parts = (labels["alertname"].removeprefix("Davylamp"), labels["target"])
-    return "/".join((*parts, labels.get("burn_tier", labels["class"])))
+    parts = (labels["alertname"].removeprefix("Davylamp"), labels["target"], labels["class"])
+    return "/".join((*parts, labels.get("burn_tier", labels["severity"])))
 
 
 def test_a_leak_silences_wrong_and_drift_of_its_target_and_nothing_else(routes: Served) -> None:
     found = states(
         routes,
         [
-            alert("DavylampFindingPagedDirectly", "info", "a", route="direct", **{"class": "LEAK"}),
-            alert("DavylampWrongAnswers", "warning", "a", **{"class": "WRONG"}),
-            alert("DavylampOutputsMoved", "warning", "a", **{"class": "DRIFT"}),
-            alert("DavylampHardFailures", "warning", "a", **{"class": "CONTRACT"}),
+            alert("DavylampFindingPagedDirectly", "info", "a", **{"class": "LEAK"}),
+            alert("DavylampWrongAnswers", "critical", "a"),
+            alert("DavylampOutputsMoved", "warning", "a"),
+            alert("DavylampHardFailures", "warning", "a"),
             alert("DavylampFinding", "warning", "a", **{"class": "CORRUPT"}),
-            alert("DavylampWrongAnswers", "warning", "b", **{"class": "WRONG"}),
+            alert("DavylampWrongAnswers", "warning", "b"),
         ],
     )
     assert found == {
-        "FindingPagedDirectly/a/LEAK": "active",
-        "WrongAnswers/a/WRONG": "suppressed",
-        "OutputsMoved/a/DRIFT": "suppressed",
-        "HardFailures/a/CONTRACT": "active",
-        "Finding/a/CORRUPT": "active",
-        "WrongAnswers/b/WRONG": "active",
+        "FindingPagedDirectly/a/LEAK/info": "active",
+        "WrongAnswers/a/WRONG/fast": "suppressed",
+        "OutputsMoved/a/DRIFT/warning": "suppressed",
+        "HardFailures/a/CONTRACT/slow": "active",
+        "Finding/a/CORRUPT/warning": "active",
+        "WrongAnswers/b/WRONG/slow": "active",
+    }
+
+
+def test_a_page_silences_the_ticket_of_its_own_kind_alone(routes: Served) -> None:
+    found = states(
+        routes,
+        [
+            alert("DavylampWrongAnswers", "critical", "c"),
+            alert("DavylampWrongAnswers", "warning", "c"),
+            alert("DavylampHardFailures", "warning", "c"),
+        ],
+    )
+    assert found == {
+        "WrongAnswers/c/WRONG/fast": "active",
+        "WrongAnswers/c/WRONG/slow": "suppressed",
+        "HardFailures/c/CONTRACT/slow": "active",
     }
 
 
@@ -107,8 +128,8 @@ def test_of_one_objective_the_fastest_tier_speaks(routes: Served) -> None:
         ],
     )
     assert {name for name, state in found.items() if state == "active"} == {
-        "ErrorBudgetBurn/burn-x/fast",
-        "ErrorBudgetBurn/burn-y/slow",
+        "ErrorBudgetBurn/burn-x/none/fast",
+        "ErrorBudgetBurn/burn-y/none/slow",
     }
 
 
@@ -120,7 +141,29 @@ def test_a_stream_that_moved_is_one_ticket(routes: Served) -> None:
             alert("DavylampFinding", "warning", "moved", **{"class": "DRIFT"}),
         ],
     )
-    assert found == {"OutputsMoved/moved/DRIFT": "active", "Finding/moved/DRIFT": "suppressed"}
+    assert found == {
+        "OutputsMoved/moved/DRIFT/warning": "active",
+        "Finding/moved/DRIFT/warning": "suppressed",
+    }
+
+
+def test_what_is_of_no_target_reaches_the_pager_too(routes: Served, pager: Endpoint) -> None:
+    def named(**labels: str) -> dict[str, Any]:
+        absent = alert("DavylampAbsent", "critical", "")
+        return absent | {"labels": BUILT["DavylampAbsent", "critical"] | labels}
+
+    alerts = [
+        named(alertname="DavylampAbsent"),
+        named(alertname="DavylampPagesWait", env="staging"),
+    ]
+    answer = httpx.post(f"{routes.url}/api/v2/alerts", json=alerts, trust_env=False, timeout=10.0)
+    answer.raise_for_status()
+
+    def sources() -> bool:
+        told = [each for each in pager.accepted() if each.get("event_action") == "trigger"]
+        return {"davylamp", "staging"} <= {each["payload"]["source"] for each in told}
+
+    wait_until(sources, SECONDS, "both were taken")
 
 
 def test_a_page_holds_what_is_ours_and_no_other_annotation(routes: Served, pager: Endpoint) -> None:

@@ -67,5 +67,5 @@ def test_what_is_equal_for_one_incident_and_what_silences_what() -> None:
     }
     assert leak in EXAMPLE["inhibit_rules"]
     tiers = [rule for rule in EXAMPLE["inhibit_rules"] if "burn_tier" in str(rule)]
-    assert all(rule["equal"] == ["env", "target", "slo"] for rule in tiers)
+    assert all(rule["equal"] == ["env", "target", "slo", "class"] for rule in tiers)
     assert len(tiers) == 3
