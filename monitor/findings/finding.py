@@ -44,6 +44,7 @@ class Finding:
     both out. An ``urgent`` one had a prompt dropped and something else answered: it pages at once.
     ``signals`` are what its verdicts failed in, as ``CODE/variant``. A dismissed one keeps its
     twins from opening a finding until ``suppressed_until``; ``suppressed`` counts those verdicts.
+    Of very many ``trials`` it names those that made it worse, the first and the newest.
     """
 
     id: str

@@ -19,6 +19,8 @@ from monitor.findings.finding import Decision, Finding, FindingState
 from monitor.model import Verdict, VerdictClass
 
 REMEMBERED_TRIALS = 200
+# Of these the first stay, whatever comes: what opened a finding, what made it worse.
+_FIRST_TRIALS = 50
 REMEMBERED_CHILDREN = 256
 REMEMBERED_SIGNALS = 64
 _CLOSED_AS = {
@@ -130,7 +132,16 @@ def _told(finding: Finding, verdict: Verdict) -> Finding:
 
 
 def _with_trial(finding: Finding, verdict: Verdict) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*finding.trials, *trials_of(verdict))))[:REMEMBERED_TRIALS]
+    """Return the trials to remember: the first ones and the newest.
+
+    One that gives a worse class stands before all others: a fault is shown again by its like.
+    """
+    own, before = trials_of(verdict), finding.trials
+    worse = verdict.verdict_class > finding.verdict_class
+    trials = tuple(dict.fromkeys((*own, *before) if worse else (*before, *own)))
+    if len(trials) <= REMEMBERED_TRIALS:
+        return trials
+    return (*trials[:_FIRST_TRIALS], *trials[_FIRST_TRIALS - REMEMBERED_TRIALS :])
 
 
 def _is_known(finding: Finding, verdict: Verdict) -> bool:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from monitor.errors import UsageError
 from monitor.findings import (
+    REMEMBERED_TRIALS,
     Decision,
     Finding,
     Findings,
@@ -314,6 +315,20 @@ def test_the_same_trial_again_is_counted_once() -> None:
     recorded = book.record(again)
     assert recorded is not None
     assert recorded.count == 1
+
+
+def test_what_opened_it_what_made_it_worse_and_what_is_new_are_remembered() -> None:
+    book = findings()
+    shown = [bad(VerdictClass.CORRUPT) for _ in range(400)]
+    leak = shown[100] = bad(VerdictClass.LEAK)
+    for each in shown:
+        found = book.record(each)
+    assert found is not None
+    assert (len(found.trials), found.count) == (REMEMBERED_TRIALS, 400)
+    assert found.trials[:2] == (leak.trial, shown[0].trial)
+    assert found.trials[-100:] == tuple(each.trial for each in shown[-100:])
+    assert len(set(found.trials)) == REMEMBERED_TRIALS
+    assert book.record(shown[-1]) == replace(found, version=found.version + 1)
 
 
 STEPS = st.lists(
