@@ -33,6 +33,9 @@ from monitor.model import Marker, Owner, ValueKind
 MOST_BYTES = 4_000_000
 _MINTED = "mint"
 
+# The number of a link, and a hash.
+_Numbered = tuple[int, str]
+
 
 class Inclusion(StrEnum):
     """Whether the markers were in the audit chain before a head was seen elsewhere."""
@@ -69,11 +72,12 @@ def verify(content: bytes, key: PublicKey, head: str | None = None) -> Verified:
         problem = "the signature is not of this content by this key: something was changed"
         return Verified(problems=(problem,), inclusion=unchecked)
     links = _Links(certificate)
-    problems = [*links.problems(), *_marker_problems(certificate, links)]
+    minted = links.minted(certificate.chain.head)
+    problems = [*links.problems(), *_marker_problems(certificate, minted)]
     problems += _sighting_problems(certificate)
     inclusion = unchecked
     if head is not None:
-        inclusion = links.inclusion(head)
+        inclusion = _inclusion(certificate, links.minted(head))
         if inclusion is Inclusion.NOT_SHOWN:
             problems.append("its chain does not lead from the head you gave to every marker")
     return Verified(problems=tuple(problems), inclusion=inclusion, certificate=certificate)
@@ -108,7 +112,7 @@ class _Links:
     def __init__(self, certificate: Certificate) -> None:
         self._chain = certificate.chain
         self._by_hash = {hash_of(link, link.at): link for link in self._chain.links}
-        self._needed = {marker.link for marker in certificate.markers}
+        self._hashes = {link.seq: hashed for hashed, link in self._by_hash.items()}
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the way from the certificate's own head."""
@@ -119,18 +123,26 @@ class _Links:
             yield "its chain does not begin at the head it names"
         elif len(reached) < len(self._by_hash):
             yield "its chain holds links that its head does not lead to"
+        if len(self._hashes) < len(self._by_hash):
+            yield "its chain holds two different links of one number"
+            return
+        for link in self._by_hash.values():
+            if any(self._strays(link, *each) for each in _before(link)):
+                yield f"link {link.seq} of its chain points to another link than it says"
 
-    def commitments(self, number: int) -> frozenset[str]:
-        """Return what a link of minting, which the head leads to, has of markers."""
-        for link in self._reached(self._chain.head):
-            if link.seq == number and link.action == _MINTED:
-                return frozenset(_texts(_said(link).get("markers")))
-        return frozenset()
+    def minted(self, head: str) -> frozenset[_Numbered]:
+        """Return what the links of minting that a head leads to have of markers."""
+        return frozenset(
+            (link.seq, hashed)
+            for link in self._reached(head)
+            for hashed in _texts(_said(link).get("markers"))
+        )
 
-    def inclusion(self, head: str) -> Inclusion:
-        """Tell whether a head leads to the link of every marker."""
-        reached = {link.seq for link in self._reached(head)}
-        return Inclusion.SHOWN if self._needed <= reached else Inclusion.NOT_SHOWN
+    def _strays(self, link: LinkPart, number: int, hashed: str) -> bool:
+        """Tell whether what a link points to is not the earlier link of that number."""
+        there = self._by_hash.get(hashed)
+        renumbered = there is not None and there.seq != number
+        return number >= link.seq or renumbered or self._hashes.get(number, hashed) != hashed
 
     def _reached(self, head: str) -> list[LinkPart]:
         """Return the links a hash leads to, that one first."""
@@ -140,10 +152,20 @@ class _Links:
             if link is None:
                 continue
             reached.append(link)
-            before = {link.previous, *_texts([_said(link).get("jump_hash")])} - seen
+            before = {hashed for _, hashed in _before(link)} - seen
             seen |= before
             waiting += sorted(before)
         return reached
+
+
+def _before(link: LinkPart) -> Iterator[_Numbered]:
+    """Yield the number and the hash of each link that one points to."""
+    yield link.seq - 1, link.previous
+    said = _said(link)
+    jump, hashed = said.get("jump"), said.get("jump_hash")
+    if isinstance(hashed, str):
+        # Without a number it points to no link: there is none of this one.
+        yield jump if isinstance(jump, int) else -1, hashed
 
 
 def _said(link: LinkPart) -> dict[str, object]:
@@ -158,7 +180,20 @@ def _texts(said: object) -> list[str]:
     return [each for each in said if isinstance(each, str)] if isinstance(said, list) else []
 
 
-def _marker_problems(certificate: Certificate, links: _Links) -> Iterator[str]:
+def _inclusion(certificate: Certificate, minted: frozenset[_Numbered]) -> Inclusion:
+    """Tell whether every marker is among what a head leads to: itself, not one of its number."""
+    included = all(
+        marker is not None and _committed(part, marker) in minted
+        for part, marker in ((part, _marker(part)) for part in certificate.markers)
+    )
+    return Inclusion.SHOWN if included else Inclusion.NOT_SHOWN
+
+
+def _committed(part: MarkerPart, marker: Marker) -> _Numbered:
+    return part.link, commitment(marker, bytes.fromhex(part.salt))
+
+
+def _marker_problems(certificate: Certificate, minted: frozenset[_Numbered]) -> Iterator[str]:
     for number, part in enumerate(certificate.markers):
         name = f"marker {number + 1}"
         if not _is_well_formed(part):
@@ -166,7 +201,7 @@ def _marker_problems(certificate: Certificate, links: _Links) -> Iterator[str]:
         marker = _marker(part)
         if marker is None:
             yield f"{name} has an instant that there is not"
-        elif commitment(marker, bytes.fromhex(part.salt)) not in links.commitments(part.link):
+        elif _committed(part, marker) not in minted:
             yield f"{name} is not the one whose salted hash is in link {part.link}"
 
 

@@ -31,6 +31,17 @@ def test_nothing_is_documented_that_is_not_there() -> None:
     assert SECTIONS.keys() == RECORDS.keys()
 
 
+def test_pages_that_name_it_lead_to_it() -> None:
+    named = re.compile(r"\[`?(?:docs/)?([\w-]+\.md)`?\]\(([^)#]+)")
+    wrong = [
+        (page.name, text, target)
+        for page in sorted(DOCS.rglob("*.md"))
+        for text, target in named.findall(page.read_text("utf-8"))
+        if target.rpartition("/")[2] != text
+    ]
+    assert not wrong
+
+
 def test_the_numbers_stand_in_the_page() -> None:
     assert f"now **{CERTIFICATE_VERSION}**" in PAGE
     assert f"`{LABEL.decode().strip()}`" in PAGE

@@ -23,6 +23,8 @@ from monitor.certificate.verifying import MOST_BYTES, Inclusion, verify
 from monitor.errors import UsageError
 from monitor.model import ValueKind
 from monitor.store import open_store
+from tests.unit.certificate import forged
+from tests.unit.certificate.forged import Forger
 from tests.unit.certificate.leaked import Leaked
 from tests.unit.store.samples import NOW
 
@@ -170,6 +172,41 @@ def test_who_can_sign_cannot_lie(issued: Issued, lie: str) -> None:
     change, words = LIES[lie]
     found = problems(issued, issued.signed_again(change))
     assert any(words in problem for problem in found), found
+
+
+# What gives each away, and whether the head that was given away shows its markers.
+FORGERIES: list[tuple[Callable[[Forger], None], str, Inclusion]] = [
+    (forged.same_number, "two different links of one number", Inclusion.NOT_SHOWN),
+    (forged.jumped_to, "two different links of one number", Inclusion.NOT_SHOWN),
+    (forged.fork, "two different links of one number", Inclusion.NOT_SHOWN),
+    (forged.appended, "does not lead from the head you gave", Inclusion.NOT_SHOWN),
+    (forged.gap, "points to another link", Inclusion.SHOWN),
+    (forged.beside, "points to another link", Inclusion.SHOWN),
+    (forged.renumbered, "points to another link", Inclusion.SHOWN),
+    (forged.unnumbered, "points to another link", Inclusion.SHOWN),
+    (forged.ahead, "points to another link", Inclusion.SHOWN),
+]
+
+
+@pytest.mark.parametrize(
+    ("forge", "words", "inclusion"), FORGERIES, ids=[each.__name__ for each, *_ in FORGERIES]
+)
+def test_who_can_sign_cannot_forge_a_link_under_a_head_given_away(
+    issued: Issued, forge: Callable[[Forger], None], words: str, inclusion: Inclusion
+) -> None:
+    content = issued.signed_again(lambda said: forge(Forger(said)))
+    found = verify(content, issued.signer.public, issued.head)
+    assert any(words in problem for problem in found.problems), found.problems
+    assert found.inclusion is inclusion
+
+
+def test_a_link_after_the_head_that_was_given_away_is_no_forgery(issued: Issued) -> None:
+    def later(said: Any) -> None:
+        forger = Forger(said)
+        forger.top(forger.seq + 1, forger.head)
+
+    found = verify(issued.signed_again(later), issued.signer.public, issued.head)
+    assert (found.problems, found.inclusion) == ((), Inclusion.SHOWN)
 
 
 def test_a_leak_is_not_shown_by_what_one_tenant_saw_of_itself(issued: Issued) -> None:
