@@ -26,10 +26,11 @@ from monitor.certificate.verifying import MOST_BYTES
 from monitor.certificate.way import way_back
 from monitor.chain import instant_text
 from monitor.errors import UnsureError, UsageError
+from monitor.findings import Finding, finding_named
 from monitor.model import Signal, Status, Verdict, VerdictClass
 from monitor.store import Action, Store
 from monitor.store.markers import Unsealed
-from monitor.store.rows import AuditRow, ExchangeRow, FindingRow
+from monitor.store.rows import AuditRow, ExchangeRow
 
 CERTIFIED = (VerdictClass.LEAK, VerdictClass.CROSSED)
 MOST_SIGHTINGS = 16
@@ -71,77 +72,108 @@ class _Shown:
 def issue(store: Store, environment: str, asked: Export, now: datetime) -> str:
     """Return the certificate of a finding as its file is to hold it, but for the last line end.
 
-    That markers were revealed becomes a link of the audit chain. Raises ``UsageError`` for a
-    finding that there is not, or of a class that nothing is shown of; ``UnsureError`` naming what
-    is missing if no sighting can be shown any more.
+    The finding may be named by the beginning of its id. That markers were revealed becomes a link
+    of the audit chain, once it is known that they can be. Raises ``UsageError`` for a finding or a
+    head that there is not, or a class that nothing is shown of; ``UnsureError`` naming what is
+    missing if no sighting can be shown any more, or no way from the head.
     """
-    store.flush()
     finding = _certified(store, asked.finding)
     shown = _shown(store, finding)
     if not shown.sightings:
         raise UnsureError(f"{finding.id}: no certificate: {_missing_words(shown)}")
-    head = _head(store, asked, finding, len(shown.markers), now)
-    links = way_back(store, head, {marker.link for marker in shown.markers.values()})
-    signer = Signer(store.key)
-    unsigned = Certificate(
-        issued_at=instant_text(now),
-        davylamp=__version__,
-        installation=store.key.fingerprint,
-        environment=environment,
-        finding=_finding_part(finding),
-        sightings=shown.sightings,
-        markers=list(shown.markers.values()),
-        missing=shown.missing,
-        left_out=shown.left_out,
-        chain=ChainPart(seq=head.seq, head=head.hash, links=[_link_part(link) for link in links]),
-        public_key=signer.public.fingerprint,
-        signature=_UNSIGNED,
-    )
-    signed = unsigned.model_copy(update={"signature": signer.sign(to_sign(unsigned))})
-    written = canonical(signed)
-    if len(written) > MOST_BYTES:
-        raise UnsureError(f"{finding.id}: the certificate would have more than {MOST_BYTES} bytes")
-    return written.decode("ascii").removesuffix("\n")
-
-
-def _certified(store: Store, finding_id: str) -> FindingRow:
-    finding = store.reader.finding(finding_id)
-    if finding is None:
-        msg = f"{finding_id}: no finding has this id (davylamp findings list --all)"
-        raise UsageError(msg)
-    if finding.verdict_class not in {each.label for each in CERTIFIED}:
-        msg = (
-            f"{finding.id} is a finding of class {finding.verdict_class}: certificates are of "
-            f"{' and '.join(each.label for each in CERTIFIED)}, which a marker proves"
-        )
-        raise UsageError(msg)
-    return finding
-
-
-def _head(
-    store: Store, asked: Export, finding: FindingRow, markers: int, now: datetime
-) -> AuditRow:
-    """Return the link that the certificate is to lead to: the one that tells of it, or one given.
-
-    Raises ``UsageError`` for a head that is not in the chain.
-    """
-    if asked.head is not None and store.reader.audit_link_of(asked.head) is None:
-        raise UsageError(f"the head you gave is not in the audit chain: {asked.head}")
+    draft = _Draft(store, environment, finding, shown, now)
+    # Written under a head that is there already before anything is said to be revealed.
+    text = draft.written(_head(store, asked))
     told = store.audit.append(
         Action.EXPORT_EVIDENCE,
         finding.id,
         actor=asked.who,
         at=now,
-        details={"class": finding.verdict_class, "markers": markers, "target": finding.target},
+        details={
+            "class": finding.verdict_class.label,
+            "markers": len(shown.markers),
+            "target": finding.target,
+        },
     )
+    return text if asked.head else draft.written(_link_of(store, told.hash))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A certificate but for the head it is to lead to."""
+
+    store: Store
+    environment: str
+    finding: Finding
+    shown: _Shown
+    now: datetime
+
+    def written(self, head: AuditRow) -> str:
+        """Return it, signed. Raises ``UnsureError`` for no way from the head, or if too large."""
+        signer = Signer(self.store.key)
+        unsigned = self._under(head, signer.public.fingerprint)
+        signed = unsigned.model_copy(update={"signature": signer.sign(to_sign(unsigned))})
+        written = canonical(signed)
+        if len(written) > MOST_BYTES:
+            msg = f"{self.finding.id}: the certificate would have more than {MOST_BYTES} bytes"
+            raise UnsureError(msg)
+        return written.decode("ascii").removesuffix("\n")
+
+    def _under(self, head: AuditRow, public_key: str) -> Certificate:
+        shown = self.shown
+        links = way_back(self.store, head, {marker.link for marker in shown.markers.values()})
+        return Certificate(
+            issued_at=instant_text(self.now),
+            davylamp=__version__,
+            installation=self.store.key.fingerprint,
+            environment=self.environment,
+            finding=_finding_part(self.finding),
+            sightings=shown.sightings,
+            markers=list(shown.markers.values()),
+            missing=shown.missing,
+            left_out=shown.left_out,
+            chain=ChainPart(
+                seq=head.seq, head=head.hash, links=[_link_part(link) for link in links]
+            ),
+            public_key=public_key,
+            signature=_UNSIGNED,
+        )
+
+
+def _certified(store: Store, named: str) -> Finding:
+    finding = finding_named(store, named)
+    if finding.verdict_class not in CERTIFIED:
+        msg = (
+            f"{finding.id} is a finding of class {finding.verdict_class.label}: certificates are "
+            f"of {' and '.join(each.label for each in CERTIFIED)}, which a marker proves"
+        )
+        raise UsageError(msg)
+    return finding
+
+
+def _head(store: Store, asked: Export) -> AuditRow:
+    """Return the link of the head that was given, else of the newest there is.
+
+    Raises ``UsageError`` for a head that is not in the chain.
+    """
+    if asked.head is not None:
+        given = store.reader.audit_link_of(asked.head)
+        if given is None:
+            raise UsageError(f"the head you gave is not in the audit chain: {asked.head}")
+        return given
+    newest = store.audit.head
+    return _link_of(store, newest.hash if newest else "")
+
+
+def _link_of(store: Store, hashed: str) -> AuditRow:
     store.flush()
-    head = store.reader.audit_link_of(asked.head or told.hash)
-    if head is None:
+    link = store.reader.audit_link_of(hashed)
+    if link is None:
         raise UnsureError("the audit chain cannot be read back: see db audit")
-    return head
+    return link
 
 
-def _shown(store: Store, finding: FindingRow) -> _Shown:
+def _shown(store: Store, finding: Finding) -> _Shown:
     """Return what can be shown of a finding, the first sightings first."""
     seen = _seen(store.reader.verdicts_of(finding.id, CERTIFIED, MOST_VERDICTS))
     unsealed = {each.marker.id: each for each in store.markers.unsealed([s.marker for s in seen])}
@@ -217,14 +249,14 @@ def _missing_words(shown: _Shown) -> str:
     )
 
 
-def _finding_part(finding: FindingRow) -> FindingPart:
+def _finding_part(finding: Finding) -> FindingPart:
     return FindingPart(
         id=finding.id,
-        verdict_class=finding.verdict_class,  # type: ignore[arg-type]  # checked before
+        verdict_class=finding.verdict_class.label,  # type: ignore[arg-type]  # checked before
         target=finding.target,
         shape=finding.shape,
         stratum=finding.stratum,
-        state=finding.state,
+        state=finding.state.value,
         first_seen=instant_text(finding.first_seen),
         last_seen=instant_text(finding.last_seen),
         count=finding.count,

@@ -28,7 +28,7 @@ class _Way:
     def __init__(self, store: Store, head: AuditRow) -> None:
         self._reader = store.reader
         self._head = head
-        self._shown = {head.seq: head}
+        self._shown = {head.seq: _unchanged(head.seq, head)}
         self._read: dict[int, tuple[AuditRow, ...]] = {}
 
     def links(self) -> tuple[AuditRow, ...]:
@@ -55,10 +55,7 @@ class _Way:
         if number not in self._shown:
             found = self._read.get(number) or self._reader.audit_links_at((number,))
             link = next((each for each in found if each.hash == hashed), None)
-            if link is None or link_hash(link) != hashed:
-                msg = f"link {number} of the audit chain is missing or was changed: see db audit"
-                raise UnsureError(msg)
-            self._shown[number] = link
+            self._shown[number] = _unchanged(number, link)
         return self._shown[number]
 
     def _read_ahead(self, later: int, earlier: int) -> None:
@@ -71,3 +68,10 @@ class _Way:
         wanted = [number for number in numbers if number not in self._shown]
         for link in self._reader.audit_links_at(wanted):
             self._read[link.seq] = (*self._read.get(link.seq, ()), link)
+
+
+def _unchanged(number: int, link: AuditRow | None) -> AuditRow:
+    if link is None or link_hash(link) != link.hash:
+        msg = f"link {number} of the audit chain is missing or was changed: see db audit"
+        raise UnsureError(msg)
+    return link

@@ -19,12 +19,14 @@ from monitor.logs import set_up_logs
 from monitor.reports.certificate import issued_line
 from monitor.store import owner_of
 
+_FINDING_HELP = "The id of a LEAK or a CROSSED, or the beginning of it."
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command("export")
 def export(
-    finding: Annotated[str, typer.Argument(metavar="FINDING", help="A LEAK or a CROSSED.")],
+    finding: Annotated[str, typer.Argument(metavar="FINDING", help=_FINDING_HELP)],
     out: Annotated[
         str, typer.Option(callback=has_folder, help="The file to write; - is stdout.")
     ] = "-",

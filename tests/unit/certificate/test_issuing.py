@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from monitor.certificate import issuing
 from monitor.certificate.issuing import MOST_SIGHTINGS, Export, issue
 from monitor.certificate.keys import Signer
 from monitor.certificate.verifying import Inclusion, Verified, verify
@@ -118,10 +119,47 @@ def test_a_head_before_the_marker_shows_nothing(store: Store) -> None:
     scene = Leaked(store, "early")
     early = store.audit.append(Action.CONFIRM, "F-1", actor="bob", at=NOW)
     finding = scene.leak(2, scene.mint(1))
+    links = store.audit.count
     with pytest.raises(UnsureError, match="after the head you gave"):
         issued(store, finding, early.hash)
     with pytest.raises(UsageError, match="not in the audit chain"):
         issued(store, finding, "0" * 64)
+    # Nothing was revealed.
+    assert store.audit.count == links
+
+
+@pytest.mark.parametrize("under", ["the newest", "one given"])
+def test_what_would_be_too_large_is_not_said_to_be_revealed(
+    store: Store, monkeypatch: pytest.MonkeyPatch, under: str
+) -> None:
+    scene = Leaked(store, f"large under {under}")
+    finding = scene.leak(2, scene.mint(1))
+    newest = store.audit.head
+    assert newest is not None
+    monkeypatch.setattr(issuing, "MOST_BYTES", 1000)
+    with pytest.raises(UnsureError, match="more than 1000 bytes"):
+        issued(store, finding, newest.hash if under == "one given" else None)
+    assert store.audit.count == newest.seq
+
+
+def test_under_a_head_that_was_given_the_revealing_is_told_too(store: Store) -> None:
+    scene = Leaked(store, "given")
+    finding = scene.leak(2, scene.mint(1))
+    newest = store.audit.head
+    assert newest is not None
+    assert json.loads(issued(store, finding, newest.hash))["chain"]["head"] == newest.hash
+    (link,) = store.audit.links(1)
+    assert (link.seq, link.action, link.object) == (newest.seq + 1, "export_evidence", finding)
+
+
+def test_a_finding_is_named_by_the_beginning_of_its_id(store: Store) -> None:
+    scene = Leaked(store, "named")
+    finding = scene.leak(2, scene.mint(1))
+    assert json.loads(issued(store, finding[:-1].lower()))["finding"]["id"] == finding
+    (link,) = store.audit.links(1)
+    assert link.object == finding
+    with pytest.raises(UsageError, match="is no id of a finding"):
+        issued(store, "F-")
 
 
 def test_of_many_sightings_the_first_are_shown(store: Store) -> None:
@@ -209,8 +247,10 @@ def test_a_link_that_was_changed_is_not_led_over(store: Store) -> None:
             "SETTINGS mutations_sync = 2"
         )
     )
+    links = store.audit.count
     with pytest.raises(UnsureError, match="missing or was changed"):
         issued(store, finding)
+    assert store.audit.count == links
 
 
 def forget(store: Store, folder: Path, asked: Asked) -> None:
