@@ -26,7 +26,7 @@ from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
 from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
 from monitor.examining import ExaminationStep, Localise, OnExaminationStep, Verify
-from monitor.findings import Decision
+from monitor.findings import Decision, beginning_of_id
 from monitor.reports.audit import AuditReport
 from monitor.reports.calibration import CalibrationReport
 from monitor.reports.check import CheckReport
@@ -69,6 +69,31 @@ def _answering(config: Config, owner: StoreOwner) -> Iterator[httpx.Client]:
             f"{owner.url} does not answer ({type(error).__name__}); stop it, or wait for it"
         )
         raise StoreBusyError(msg) from error
+
+
+def _told(config: Config, owner: StoreOwner, path: str) -> dict[str, Any]:
+    """Return the daemon's answer of a page. Raises ``UsageError`` for one that is an error."""
+    with _answering(config, owner) as client:
+        reply = client.get(path)
+    said = _object_of(reply.text, f"HTTP {reply.status_code}")
+    if "error" in said:
+        raise UsageError(said["error"])
+    return said
+
+
+def _object_of(text: str, where: str) -> dict[str, Any]:
+    """Return the object that JSON of the daemon holds. Raises ``UsageError`` if it is none."""
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = None
+    if isinstance(said, dict):
+        return said
+    msg = (
+        f"the daemon gave no answer that can be read ({where}): it has no such page, is of another "
+        "version than this command, or something else listens there"
+    )
+    raise UsageError(msg)
 
 
 def check_through_daemon(
@@ -140,7 +165,7 @@ def _examined(
         on_step(ExaminationStep(**step))
 
     body = asdict(asked)
-    path = f"findings/{quote(body.pop('finding'), safe='')}/{verb}"
+    path = f"findings/{beginning_of_id(body.pop('finding'))}/{verb}"
     return _streamed(config, owner, path, body, shown)
 
 
@@ -176,19 +201,13 @@ def calibrate_through_daemon(
 
 def calibration_of_daemon(config: Config, owner: StoreOwner, target: str) -> CalibrationReport:
     """Return how a calibration stands in the daemon. Raises ``StoreBusyError`` if it is silent."""
-    with _answering(config, owner) as client:
-        said = client.get(f"/api/calibrations/{quote(target, safe='')}").json()
-    if "error" in said:
-        raise UsageError(said["error"])
+    said = _told(config, owner, f"/api/calibrations/{quote(target, safe='')}")
     return CalibrationReport.model_validate(said["report"])
 
 
 def evidence_of_daemon(config: Config, owner: StoreOwner, target: str) -> EvidenceReport:
     """Return how a target's streams stand in the daemon. Raises ``StoreBusyError`` if silent."""
-    with _answering(config, owner) as client:
-        said = client.get(f"/api/evidence/{quote(target, safe='')}").json()
-    if "error" in said:
-        raise UsageError(said["error"])
+    said = _told(config, owner, f"/api/evidence/{quote(target, safe='')}")
     return EvidenceReport.model_validate(said["report"])
 
 
@@ -255,12 +274,12 @@ class DaemonDesk:
 
     def finding(self, given: str) -> ShownFinding:
         """Return one finding, open or not, by its id or the beginning of it, with its history."""
-        said = self._said(f"/api/findings/{quote(given, safe='')}")
+        said = self._said(f"/api/findings/{beginning_of_id(given)}")
         return ShownFinding.model_validate(said["report"])
 
     def decide(self, decision: Decision, given: str, said: Said) -> list[str]:
         """Confirm, dismiss, resolve or reopen a finding."""
-        path = f"findings/{quote(given, safe='')}/{decision}"
+        path = f"findings/{beginning_of_id(given)}/{decision}"
         body: dict[str, Any] = {"who": said.who, "why": said.why}
         if said.suppress is not None:
             body["suppress_seconds"] = said.suppress.total_seconds()
@@ -274,11 +293,7 @@ class DaemonDesk:
         return AuditReport.model_validate(said)
 
     def _said(self, path: str) -> dict[str, Any]:
-        with _answering(self._config, self._owner) as client:
-            said: dict[str, Any] = client.get(path).json()
-        if "error" in said:
-            raise UsageError(said["error"])
-        return said
+        return _told(self._config, self._owner, path)
 
 
 class DaemonScanDesk:
@@ -302,7 +317,7 @@ class DaemonScanDesk:
 
 def _report(lines: Iterator[str], on_step: Callable[[dict[str, Any]], None], what: str) -> object:
     for line in lines:
-        said = json.loads(line)
+        said = _object_of(line, what)
         if "step" in said:
             on_step(said["step"])
         elif "error" in said:

@@ -10,6 +10,7 @@ from monitor.findings.evidence import is_bare_wrong, tells_of_a_fault
 from monitor.findings.finding import REPORTED_SHAPE, Decision, Finding, FindingState
 from monitor.findings.stored import (
     StoredFindings,
+    beginning_of_id,
     finding_named,
     findings_in,
     from_row,
@@ -31,6 +32,7 @@ __all__ = [
     "FindingStore",
     "Findings",
     "StoredFindings",
+    "beginning_of_id",
     "finding_named",
     "findings_in",
     "from_row",

@@ -205,16 +205,20 @@ class Findings:
         Raises ``UsageError`` if there is none, or if its fault has an open finding already.
         """
         finding = self.find(finding_id) or self._store.fetch(finding_id)
-        if finding is None or finding.is_open:
+        if finding is None:
             msg = f"{finding_id}: no closed finding has this id"
             raise UsageError(msg)
+        if finding.is_open:
+            raise UsageError(_stands(finding))
         return self._decide(Decision.REOPEN, finding, (who, why, now))
 
     def _open(self, finding_id: str) -> Finding:
-        finding = self.find(finding_id)
-        if finding is None or not finding.is_open:
+        finding = self.find(finding_id) or self._store.fetch(finding_id)
+        if finding is None:
             msg = f"{finding_id}: no open finding has this id"
             raise UsageError(msg)
+        if not finding.is_open:
+            raise UsageError(_stands(finding))
         return finding
 
     def _decide(
@@ -268,6 +272,16 @@ class Findings:
         self._known[finding.id] = finding
         for on_change in self._listeners:
             on_change()
+
+
+def _stands(finding: Finding) -> str:
+    """Return how a finding stands that cannot be decided about like that, since when, by whom."""
+    stands = "open" if finding.is_open else "closed"
+    since, by = f"{finding.first_seen.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}", ""
+    if finding.who:
+        # What was decided begins with when: later changes may be verdicts.
+        since, by = finding.why.partition(" ")[0], f" by {finding.who}"
+    return f"{finding.id}: is {stands} already ({finding.state}), since {since}{by}"
 
 
 def _place(finding: Finding) -> tuple[str, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
@@ -16,6 +17,8 @@ from monitor.store.rows import AnyRow, FindingChangeRow, FindingRow
 
 # Enough of an id to be told apart in a list that a person reads.
 _SHOWN_IDS = 5
+# Fewer letters are a slip of the hand, or an empty variable: any finding could be meant.
+_BEGINNING = re.compile(r"F-[0-9A-Z]{3,62}", re.ASCII)
 
 
 class StoredFindings:
@@ -71,13 +74,29 @@ def findings_in(store: Store, now: datetime) -> Findings:
     return Findings(StoredFindings(store), now)
 
 
+def beginning_of_id(given: str) -> str:
+    """Return what was given as an id of a finding, or as the beginning of one, as ids are written.
+
+    Raises ``UsageError`` unless it is ``F-`` and at least three letters or digits.
+    """
+    written = given.strip().upper()
+    if _BEGINNING.fullmatch(written):
+        return written
+    msg = (
+        f"{given!r} is no id of a finding: give F- and at least the next 3 characters of it "
+        "(davylamp findings list --all)"
+    )
+    raise UsageError(msg)
+
+
 def finding_named(store: Store, given: str) -> Finding:
     """Return the finding of an id, or of the beginning of one if no other id begins so.
 
-    Raises ``UsageError`` if there is none, or more than one.
+    Raises ``UsageError`` if there is none, or more than one, or as ``beginning_of_id``.
     """
+    beginning = beginning_of_id(given)
     store.flush()
-    rows = store.reader.findings_named(given.strip().upper(), _SHOWN_IDS + 1)
+    rows = store.reader.findings_named(beginning, _SHOWN_IDS + 1)
     if not rows:
         msg = f"{given}: no finding has this id (davylamp findings list --all)"
         raise UsageError(msg)

@@ -18,6 +18,7 @@ from monitor.findings import (
     Finding,
     Findings,
     FindingState,
+    StoredFindings,
     finding_named,
     findings_in,
 )
@@ -96,7 +97,7 @@ def test_only_a_closed_finding_without_an_open_twin_is_opened_again() -> None:
     with pytest.raises(UsageError, match="F-NOTHING: no closed finding has this id"):
         book.reopen("F-NOTHING", "ann", "why not", NOW)
     first = opened_by(book, bad(VerdictClass.CONTRACT))
-    with pytest.raises(UsageError, match="no closed finding"):
+    with pytest.raises(UsageError, match=r"is open already \(confirmed\), since 2026-\S+Z$"):
         book.reopen(first.id, "ann", "why not", NOW)
     book.resolve(first.id, "ann", "done", NOW)
     second = opened_by(book, bad(VerdictClass.CONTRACT))
@@ -220,9 +221,13 @@ def test_suppression_and_opening_again_are_kept_with_their_links(tmp_path: Path)
         assert history[-1].suppressed_until is None
         with pytest.raises(UsageError, match="no finding has this id"):
             finding_named(store, "F-NONE")
-        opened_by(book, flawed(stratum="s7"))
+        twin = replace(closed, id=f"{closed.id[:5]}{'0' * 5}")
+        StoredFindings(store).save(twin)
         with pytest.raises(UsageError, match="several findings begin so"):
-            finding_named(store, "F-")
+            finding_named(store, closed.id[:5])
+        for short in ("", " ", "F", "F-", closed.id[:4], f"{closed.id[:5]}%", closed.id[2:]):
+            with pytest.raises(UsageError, match="at least the next 3 characters"):
+                finding_named(store, short)
 
 
 CLASSES = [each for each in VerdictClass if each > VerdictClass.SUSPECT]

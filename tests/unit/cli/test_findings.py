@@ -71,10 +71,27 @@ def test_what_is_not_there_or_closed_is_said(folder: Path, capsys: Capture) -> N
     assert "say who decides and why" in capsys.readouterr().err
     assert findings_verb(folder, "dismiss", one, "--why", "no") == 0
     assert findings_verb(folder, "dismiss", one, "--why", "no") == 2
-    assert "no open finding has this id" in capsys.readouterr().err
+    assert "is closed already (dismissed), since 20" in capsys.readouterr().err
+    assert findings_verb(folder, "reopen", one, "--why", "a slip", "--who", "eve") == 0
+    assert findings_verb(folder, "reopen", one, "--why", "a slip") == 2
+    assert capsys.readouterr().err.strip().endswith("Z by eve")
     for unknown in ("F-NOTHING", "F-1' OR 1 --"):
         assert findings_verb(folder, "show", unknown) == 2
     assert "findings list --all" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("short", ["", "F", "F-", "F-0"])
+def test_an_id_that_is_nearly_none_closes_nothing(
+    folder: Path, capsys: Capture, short: str
+) -> None:
+    with open_store(folder / "store") as store:
+        only = findings_in(store, NOW).record(bad(VerdictClass.LEAK))
+        assert only is not None
+    for verb in ("resolve", "dismiss"):
+        assert findings_verb(folder, verb, short, "--why", "x") == 2
+        assert "is no id of a finding: give F- and at least" in capsys.readouterr().err
+    assert findings_verb(folder, "list") == 0
+    assert only.id in capsys.readouterr().out
 
 
 def test_there_may_be_none(folder: Path, capsys: Capture) -> None:
@@ -165,7 +182,7 @@ def test_a_closed_one_is_opened_again_and_a_dismissed_pattern_suppressed(
     assert findings_verb(folder, "reopen", *asked) == 0
     assert f"{finding.id} is confirmed" in capsys.readouterr().out
     assert findings_verb(folder, "reopen", *asked) == 2
-    assert "no closed finding" in capsys.readouterr().err
+    assert "is open already (confirmed), since" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("bound", ["0%", "51%", "five", "0.9", "5%%"])

@@ -31,7 +31,9 @@ def test_a_certificate_is_issued_for_who_has_the_token(tmp_path: Path) -> None:
         assert verify(f"{text}\n".encode(), Signer(store.key).public).problems == ()
         (link,) = store.audit.links(1)
         assert (link.action, link.actor) == ("export_evidence", "ann")
-        unknown = report_in(await client.post("/api/certificate", json=asked | {"finding": "F-X"}))
+        unknown = report_in(
+            await client.post("/api/certificate", json=asked | {"finding": "F-XYZ"})
+        )
         assert unknown["unsure"] is False
         assert "no finding has this id" in unknown["error"]
 

@@ -35,7 +35,10 @@ def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
         decided = await client.post(f"/api/findings/{one.id}/dismiss", json=said)
         assert last(decided)["report"][0].startswith(f"{one.id} is dismissed")
         again = await client.post(f"/api/findings/{one.id}/resolve", json=said)
-        assert "no open finding has this id" in last(again)["error"]
+        assert "is closed already (dismissed), since" in last(again)["error"]
+        for short in ("F-", one.id[:4]):
+            refusal = last(await client.post(f"/api/findings/{short}/resolve", json=said))
+            assert "is no id of a finding" in refusal["error"]
         assert (await client.get("/api/findings")).json()["report"]["findings"] == []
         for query in ("all=1", "state=dismissed", "all=1&target=glm"):
             (line,) = (await client.get(f"/api/findings?{query}")).json()["report"]["findings"]
@@ -43,7 +46,7 @@ def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
         none = await client.get("/api/findings?all=1&target=other")
         assert none.json()["report"]["findings"] == []
         assert (await client.get("/api/findings?state=gone")).status_code == 400
-        shown = (await client.get(f"/api/findings/{one.id[:4]}")).json()["report"]
+        shown = (await client.get(f"/api/findings/{one.id[:5]}")).json()["report"]
         assert (shown["history"][-1]["who"], shown["finding"]["state"]) == ("ann", "dismissed")
         reopened = await client.post(f"/api/findings/{one.id}/reopen", json=said)
         assert last(reopened)["report"] == [f"{one.id} is confirmed"]
