@@ -131,7 +131,7 @@ def open_installation(
         _hide_secrets(config, targets, store)
         findings = findings_in(store, clock.now())
         budget = _budget(config, store, clock)
-        metrics, counters = _metrics(config, store)
+        metrics, counters = _metrics(config, store, clock)
         scorer = resources.enter_context(closing(scorer_of(config)))
         self_tester = SelfTester(clock, scorer)
         watching = watching_over(config, targets, store, clock, metrics) if watched else None
@@ -291,10 +291,13 @@ def _password(config: Config) -> str:
     return resolve_secret(password) if password else ""
 
 
-def _metrics(config: Config, store: Store) -> tuple[CollectorRegistry, PrometheusSink]:
+def _metrics(
+    config: Config, store: Store, clock: Clock
+) -> tuple[CollectorRegistry, PrometheusSink]:
     """Return what /metrics shows and its sink, with what the last ladders verified."""
     metrics = CollectorRegistry()
     counters = PrometheusSink(metrics, config.environment)
+    counters.set_started(clock.now())
     counters.set_config_hash(config.hash)
     known = {target.name for target in config.targets}
     for ladder in store.reader.last_ladders():

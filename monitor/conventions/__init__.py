@@ -282,6 +282,9 @@ SQL_QUERIES = _counter(
     *(_L.ENV, _L.RESULT),
 )
 BUILD_INFO = _gauge("build_info", "Always 1; says which version runs.", _L.ENV, _L.VERSION)
+START_TIME = _gauge(
+    "start_timestamp_seconds", "When this process began, in seconds since 1970.", _L.ENV
+)
 CONFIG_HASH_INFO = _gauge(
     "config_hash_info", "Always 1; the digest of the configuration in force.", _L.ENV, _L.SHA256
 )

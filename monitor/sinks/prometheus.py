@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -71,6 +71,7 @@ class PrometheusSink:
             self._bodies.labels(env, state.value)
         self._statements = Table(names.SQL_QUERIES, registry, [(each.value,) for each in SqlResult])
         self._statements.initialise((env,))
+        self._started = _gauge(names.START_TIME, registry)
         self._config_hash = _gauge(names.CONFIG_HASH_INFO, registry)
         _gauge(names.BUILD_INFO, registry).labels(env, monitor.__version__).set(1)
 
@@ -195,6 +196,10 @@ class PrometheusSink:
         for each in CalibrationState:
             self._calibration.labels(self._env, target, each.value).set(each is state)
         self._quarantined.labels(self._env, target).set(quarantined)
+
+    def set_started(self, at: datetime) -> None:
+        """Say since when this process is at work."""
+        self._started.labels(self._env).set(at.timestamp())
 
     def set_config_hash(self, sha256: str) -> None:
         """Say which configuration is in force, instead of the one before."""

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,8 @@ def test_metrics_start_at_zero_with_build_and_configuration(idler: Idler) -> Non
     ((build, one),) = running.samples("davylamp_build_info")
     assert one == 1.0
     assert build["version"]
+    ((_, started),) = running.samples("davylamp_start_timestamp_seconds")
+    assert 0 < time.time() - started < 600
     ((digest, _),) = running.samples("davylamp_config_hash_info")
     assert digest["sha256"]
     dropped = running.samples("davylamp_writer_dropped_rows_total")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,7 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
     prometheus.set_context("glm", "config", 4096)
     prometheus.set_verified("glm", 3871)
     prometheus.set_calibration("glm", CalibrationState.VALID, 2)
+    prometheus.set_started(datetime.fromtimestamp(1_800_000_000, UTC))
     prometheus.set_config_hash("old")
     prometheus.set_config_hash("0a1b")
     prometheus.add_cost("glm", 0.25)
@@ -176,6 +178,7 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
         labels = found.get(name) or found[name.removesuffix("_total")]
         assert labels == {frozenset(label.value for label in metric.labels)}
     assert total(scrape(registry), "config_hash_info") == 1
+    assert total(scrape(registry), "start_timestamp_seconds") == 1_800_000_000
 
 
 def streams() -> StreamCollector:
