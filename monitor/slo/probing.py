@@ -16,6 +16,7 @@ _UNSEEN_LIMITS = selector(
     fits("reason", "budget|no_answer|backing_off"),
 )
 _SUCCESS, _EVERY = names.LAST_SUCCESS.name, names.SCHEDULE_INTERVAL.name
+_OVERDUE = f"3 * {_EVERY} + 600"
 _LAST = f"max by (env, target, probe) ({_SUCCESS})"
 _CALIBRATION, _SPOOL = names.CALIBRATION.name, names.SPOOL_BYTES.name
 
@@ -88,7 +89,7 @@ PROBING_ALERTS: tuple[Alert, ...] = (
 SILENCE_ALERTS: tuple[Alert, ...] = (
     Alert(
         name="DavylampNoVerdictLately",
-        expr=(f"time() - ({_LAST} > 0)\n> on (env, target, probe) (3 * {_EVERY} + 600)"),
+        expr=(f"time() - ({_LAST} > 0)\n> on (env, target, probe) ({_OVERDUE})"),
         wait="5m",
         severity="warning",
         summary=("{{ $labels.target }}: no answer of {{ $labels.probe }} could be judged lately"),
@@ -100,13 +101,21 @@ SILENCE_ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="DavylampNeverJudged",
-        expr=f"{_LAST} == 0\nand on (env, target, probe) {_EVERY} < {2 * _HOUR}",
+        # What asks often must not be forgiven for each restart; what asks rarely needs its time.
+        expr=(
+            f"{_LAST} == 0\nand on (env, target, probe) (\n  {_EVERY} < {2 * _HOUR}\n"
+            f"  or {_OVERDUE} < ignoring (target, probe) group_left ()"
+            f" (time() - {names.START_TIME.name})\n)"
+        ),
         wait="6h",
         severity="warning",
         summary=(
             "{{ $labels.target }}: no answer of {{ $labels.probe }} was judged since the start"
         ),
-        description="This probe has shown nothing yet, neither good nor bad.",
+        description=(
+            "This probe has shown nothing yet, neither good nor bad, in six hours; if it asks "
+            "every two hours or more rarely, in three times its interval and six hours."
+        ),
         evidence=(_SUCCESS, (*_TARGET, "probe")),
     ),
     Alert(

@@ -112,6 +112,31 @@ PROBING = (
         labels={**GLM, **WARNING, "probe": "canary"},
     ),
     Scenario(
+        alert="DavylampNeverJudged",
+        series={
+            f'davylamp_probe_last_success_timestamp_seconds{AT},probe="boundary",stratum="a"}}': (
+                "0x1250 75000x50"
+            ),
+            f'davylamp_schedule_interval_seconds{AT},probe="boundary"}}': "14400x1300",
+            f'davylamp_probe_last_success_timestamp_seconds{CALM},probe="boundary",stratum="a"}}': (
+                "0x1300"
+            ),
+            f'davylamp_schedule_interval_seconds{CALM},probe="boundary"}}': "43200x1300",
+            'davylamp_start_timestamp_seconds{env="prod"}': "0x1300",
+            # Began anew not long ago.
+            'davylamp_probe_last_success_timestamp_seconds{env="stage",target="glm",'
+            'probe="boundary",stratum="a"}': "0x1300",
+            'davylamp_schedule_interval_seconds{env="stage",target="glm",probe="boundary"}': (
+                "14400x1300"
+            ),
+            'davylamp_start_timestamp_seconds{env="stage"}': "0x600 36000x700",
+        },
+        silent_at="18h",
+        fires_at="19h",
+        over_at="1260m",
+        labels={**GLM, **WARNING, "probe": "boundary"},
+    ),
+    Scenario(
         alert="DavylampAbsent",
         series={'davylamp_build_info{env="prod",version="1"}': "1x10 _x30 1x10"},
         silent_at="10m",
