@@ -27,7 +27,9 @@ def cross_check(settings: Settings) -> Iterator[ConfigError]:
     yield from _judge(settings)
     yield from _weights(settings)
     yield from _pages(settings)
-    if not isinstance(settings.slos, str):
+    if isinstance(settings.slos, str):
+        yield from _folder(settings, settings.slos)
+    else:
         yield from slo_problems(settings.slos, [target.name for target in settings.targets])
 
 
@@ -103,6 +105,11 @@ def _pages(settings: Settings) -> Iterator[ConfigError]:
     pages = settings.pages
     names = [target.name for target in settings.targets]
     yield from _unique(pages.webhooks, "name", "webhook")
+    general = [each for each in pages.drain if not each.targets]
+    for further in general[1:]:
+        line = general[0].place_of("command").line
+        problem = f"a second command for every target; the first stands on line {line}"
+        yield _error(further, "command", problem, "name the targets it is for, or remove it")
     named: tuple[Drain | Window, ...] = (*pages.drain, *pages.windows)
     for section in named:
         for place, target in enumerate(section.targets):
@@ -117,6 +124,16 @@ def _weights(settings: Settings) -> Iterator[ConfigError]:
         if entry.target is not None and entry.target not in names:
             problem = f"no target {quoted(entry.target)}"
             yield _error(entry, "target", problem, f"name one of {', '.join(names)}")
+
+
+def _folder(settings: Settings, given: str) -> Iterator[ConfigError]:
+    """Yield an error if the folder of objectives holds none."""
+    folder = settings.place_of("slos").file.parent / given
+    remedy = "name a folder beside this file that holds files *.yaml, or list objectives here"
+    if not folder.is_dir():
+        yield _error(settings, "slos", f"no such folder {quoted(given)}", remedy)
+    elif not any(folder.glob("*.yaml")):
+        yield _error(settings, "slos", f"no file *.yaml in {quoted(given)}", remedy)
 
 
 def slo_problems(slos: Sequence[Slo], targets: Collection[str]) -> Iterator[ConfigError]:

@@ -11,6 +11,7 @@ from monitor.config.problems import wrong
 from monitor.config.section import Section
 from monitor.config.values import Duration, Label
 
+_HOUR_SECONDS = 3_600.0
 _DAY_SECONDS = 86_400.0
 
 
@@ -18,6 +19,12 @@ def _not_none(seconds: float) -> float:
     if not seconds:
         raise wrong("no time at all would allow any number of them", "write a time such as 7d")
     return seconds
+
+
+def _not_common(seconds: float) -> float:
+    if 0 < seconds < _HOUR_SECONDS:
+        raise wrong("more than one page an hour for nothing", "write 1h or longer, such as 90d")
+    return _not_none(seconds)
 
 
 SomeTime = Annotated[Duration, AfterValidator(_not_none)]
@@ -43,7 +50,7 @@ class StreamWeight(Section):
 class Detection(Section):
     """When streams of answers alarm. What is allowed is shared by all targets together."""
 
-    false_page_seconds: SomeTime = Field(
+    false_page_seconds: Annotated[Duration, AfterValidator(_not_common)] = Field(
         default=90 * _DAY_SECONDS,
         alias="false_page_every",
         description="At most one page for nothing is to be expected in this time.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from ipaddress import ip_address
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
@@ -13,7 +12,16 @@ from pydantic import AfterValidator, Field, model_validator
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
-from monitor.config.values import EnvName, FileName, HeaderName, HttpUrl, Instant, Label, Text
+from monitor.config.values import (
+    EnvName,
+    FileName,
+    HeaderName,
+    HttpUrl,
+    Instant,
+    Label,
+    Text,
+    in_clear,
+)
 
 PAGERDUTY = "pagerduty"
 PAGERDUTY_URL = "https://events.pagerduty.com"
@@ -24,18 +32,12 @@ _NAME = re.compile(r"\{([^{}]*)\}")
 
 
 def _event_url(value: str) -> str:
-    """Refuse to send a routing key in clear to another machine."""
-    parts = urlsplit(value)
-    if parts.scheme == "https" or _is_loopback(parts.hostname or ""):
-        return value
-    raise wrong("would send the routing key in clear", "write an https:// URL")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    """Refuse to send a routing key in clear to another machine, and a path that is added by us."""
+    if in_clear(value):
+        raise wrong("would send the routing key in clear", "write an https:// URL")
+    if urlsplit(value).path:
+        raise wrong("has a path, but /v2/enqueue is added to it", f"write {PAGERDUTY_URL}")
+    return value
 
 
 def _drain_command(value: str) -> str:
@@ -111,6 +113,12 @@ class Webhook(Section):
     def _check(self) -> Self:
         self._only_one_of("token")
         self._only_one_of("secret")
+        if in_clear(self.url):
+            remedy = "let url be an https:// URL"
+            if self.token_env or self.token_file:
+                raise wrong("would send its token in clear", remedy)
+            if self.secret_env or self.secret_file:
+                raise wrong("would send signed pages in clear", remedy)
         if self.name == PAGERDUTY:
             raise wrong("this name is taken", "choose another name than pagerduty")
         return self

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from monitor.config.known import ProbeName
 from monitor.config.problems import wrong
 from monitor.config.section import Section
 from monitor.config.values import Duration, FileName, Flag, Label, Percent
@@ -35,7 +36,7 @@ class Slo(Section):
     target: Label | None = Field(
         default=None, description="Left out: every target, each for itself."
     )
-    probes: tuple[Label, ...] = Field(
+    probes: tuple[ProbeName, ...] = Field(
         (), description="Only these probes.", examples=["[boundary, tenant]"]
     )
     by_probe: Flag = Field(default=False, description="Each probe of a target for itself.")

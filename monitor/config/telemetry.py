@@ -9,7 +9,15 @@ from pydantic import AfterValidator, Field, model_validator
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
-from monitor.config.values import Duration, EnvName, FileName, Flag, HeadersFromEnv, HttpUrl
+from monitor.config.values import (
+    Duration,
+    EnvName,
+    FileName,
+    Flag,
+    HeadersFromEnv,
+    HttpUrl,
+    in_clear,
+)
 
 MOST_SECONDS = 60.0
 
@@ -63,6 +71,9 @@ class Otlp(Section):
     @model_validator(mode="after")
     def _check(self) -> Self:
         self._only_one_of("token")
+        if in_clear(self.endpoint) and (self.token_env or self.token_file or self.headers_env):
+            problem = "would send its token or headers in clear"
+            raise wrong(problem, "let endpoint be an https:// URL, or a collector of this machine")
         return self
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
+from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import SplitResult, urlsplit
 
@@ -50,6 +51,19 @@ def format_duration(seconds: float) -> str:
     whole = int(seconds)
     unit = next(u for u in ("d", "h", "m", "s") if whole % _UNITS[u] == 0 and (whole or u == "s"))
     return f"{whole // _UNITS[unit]}{unit}"
+
+
+def in_clear(url: str) -> bool:
+    """Return true if what is sent to a URL leaves this machine unencrypted."""
+    parts = urlsplit(url)
+    return parts.scheme != "https" and not _is_loopback(parts.hostname or "")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _ratio(value: object) -> float:

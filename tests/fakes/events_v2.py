@@ -88,7 +88,7 @@ class Endpoint:
         if self.always is not None:
             return self.always
         if path != "/v2/enqueue":
-            return (202, {})
+            return (404 if b'"routing_key"' in body else 202), {}
         return (400 if problems(body) else 202), {}
 
     def _apply(self, event: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ PAGES = """\
 pages:
   pagerduty: {routing_key_env: PAGERDUTY_KEY, url: "https://events.eu.pagerduty.com"}
   webhooks:
-    - {name: incidents, url: "http://hooks.internal:8080/a", token_env: HOOK, secret_file: hook.key}
+    - {name: incidents, url: "https://hooks.lan:8080/a", token_env: HOOK, secret_file: hook.key}
   routes: {CORRUPT: direct, CROSSED: alertmanager}
   links: {findings: "https://davylamp.example.com/findings"}
   drain:
@@ -66,3 +66,11 @@ def test_a_key_may_go_in_clear_on_this_machine_only(tmp_path: Path) -> None:
     for host in ("127.0.0.1:9", "localhost:9", "[::1]:9"):
         text = GOOD + f'pages: {{pagerduty: {{routing_key_env: K, url: "http://{host}"}}}}\n'
         assert load_text(tmp_path, text).settings.pages.receivers == ("pagerduty",)
+
+
+def test_a_token_may_go_in_clear_on_this_machine_and_none_to_any(tmp_path: Path) -> None:
+    for keys in ('url: "http://127.0.0.1:9", token_env: HOOK', 'url: "http://hooks.internal"'):
+        text = GOOD + f"pages: {{webhooks: [{{name: hook, {keys}}}]}}\n"
+        assert load_text(tmp_path, text).settings.pages.receivers == ("hook",)
+    for keys in ('endpoint: "http://[::1]:4318", token_env: T', 'endpoint: "http://otel:4318"'):
+        assert load_text(tmp_path, GOOD + f"telemetry: {{otlp: {{{keys}}}}}\n").settings.telemetry

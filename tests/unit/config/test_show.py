@@ -45,6 +45,8 @@ slos:
 
 @pytest.mark.parametrize("text", [GOOD, RICH, GOOD + SLOS, GOOD + "slos: ./objectives\n"])
 def test_what_is_shown_loads_to_the_same(tmp_path: Path, text: str) -> None:
+    (tmp_path / "objectives").mkdir()
+    (tmp_path / "objectives" / "ours.yaml").write_text("version: 1\n", "utf-8")
     config = load_text(tmp_path, text)
     again = load_text(tmp_path, render_effective(config))
     assert again.hash == config.hash

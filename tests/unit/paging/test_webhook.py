@@ -122,3 +122,9 @@ def test_a_key_that_cannot_be_one_ends_the_start(
         hooked.restart()
     assert "pages.pagerduty.routing_key_file" in str(caught.value)
     assert "short" not in str(caught.value)
+
+
+def test_an_event_beside_the_path_for_events_is_not_taken_here_either(endpoint: Endpoint) -> None:
+    event = b'{"routing_key": "x"}'
+    assert endpoint.take("/v2/enqueue/v2/enqueue", {}, event)[0] == 404
+    assert endpoint.accepted() == []
