@@ -42,6 +42,9 @@ class ProbePages(Pages):
         """How a target stands by its last verdicts; with a ``module`` by those of one probe."""
         if not self.authorised(request):
             return refused(401, "a token is needed")
+        for name in ("target", "module"):
+            if len(request.query_params.getlist(name)) > 1:
+                return refused(400, f"more than one {name}: ask for each by itself")
         target = request.query_params.get("target", "")
         module = request.query_params.get("module", "")
         known = [each.name for each in self._installation.config.targets]

@@ -49,8 +49,8 @@ def _lines(verified: Verified) -> Iterator[str]:
         return
     finding = certificate.finding
     yield (
-        f"HOLDS: {finding.verdict_class} {finding.id} at {finding.target}, seen "
-        f"{_count(finding.count, 'time')} from {finding.first_seen} to {finding.last_seen}"
+        f"HOLDS: {finding.verdict_class} {finding.id} at {finding.target}, "
+        f"{_count(finding.count, 'verdict')} from {finding.first_seen} to {finding.last_seen}"
     )
     markers = {marker.id: marker for marker in certificate.markers}
     for sighting in certificate.sightings:

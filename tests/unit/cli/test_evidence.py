@@ -62,7 +62,7 @@ def test_a_leak_is_exported_and_verified(desk: Desk, capsys: Capture) -> None:
 
     assert desk.verify() == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith(f"HOLDS: LEAK {desk.finding} at glm")
+    assert lines[0].startswith(f"HOLDS: LEAK {desk.finding} at glm, 1 verdict from 20")
     assert lines[-1].startswith("inclusion not checked")
     assert any(said["markers"][0]["text"] in line for line in lines)
     assert desk.verify("--require-inclusion") == 3

@@ -230,6 +230,8 @@ def test_the_last_verdict_is_told_to_whoever_has_the_token(tmp_path: Path) -> No
             ("?target=", 400, "name a target"),
             ("?target=other", 404, "no such target is configured (one of: glm)"),
             ("?target=http://127.0.0.1/", 404, "no such target"),
+            ("?target=glm&module=canary&module=golden", 400, "more than one module"),
+            ("?target=glm&target=other", 400, "more than one target"),
             ("?target=glm&module=http_2xx", 404, "no such module: a module is a probe of glm ("),
         ):
             refusal = await client.get(f"/probe{query}")
