@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from monitor.conventions.metric import L, counter, gauge
+from monitor.model import VerdictClass
 
 
 class Severity(StrEnum):
@@ -39,10 +40,35 @@ class PageOutcome(StrEnum):
     DROPPED = "dropped"
 
 
+_WORDS = {
+    VerdictClass.LEAK: "answers carry another tenant's text, proven",
+    VerdictClass.CROSSED: "answers carry another request's text, proven",
+    VerdictClass.WRONG_INPUT: "the model does not read all that it is sent",
+    VerdictClass.CORRUPT: "answers hold template tokens or damaged characters",
+    VerdictClass.CONTRACT: "answers break the protocol, their own counts or their own limits",
+    VerdictClass.UNSAFE_NODE: "a node runs a version or setting known to be unsafe",
+    VerdictClass.DRIFT: "answers moved away from what they were",
+}
+_URGENT_WORDS = {
+    VerdictClass.WRONG_INPUT: "the model answers something else than it is sent",
+}
+
+
+def words_of(verdict_class: VerdictClass, *, urgent: bool = False) -> str:
+    """Return what a finding of a class means, in plain words."""
+    plain = _WORDS.get(verdict_class, "answers are wrong")
+    return _URGENT_WORDS.get(verdict_class, plain) if urgent else plain
+
+
 PAGES = counter(
     "pages_total",
     "Attempts to deliver an event of a page, by receiver and what became of them.",
     *(L.ENV, L.ROUTE, L.ACTION, L.OUTCOME),
+)
+PAGE_INCIDENTS_UNSAID = gauge(
+    "page_incidents_unsaid",
+    "Incidents whose page the receiver rejected, and that are not over; 0 if it took each.",
+    *(L.ENV, L.ROUTE),
 )
 PAGE_OUTBOX_EVENTS = gauge("page_outbox_events", "Events of pages that wait to be sent.", L.ENV)
 PAGE_OUTBOX_AGE = gauge(

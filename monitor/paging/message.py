@@ -14,9 +14,8 @@ from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from monitor.config import Config
-from monitor.conventions.pages import Severity
+from monitor.conventions.pages import Severity, words_of
 from monitor.findings import Finding
-from monitor.model import VerdictClass
 from monitor.paging.evidence import Evidence
 from monitor.paging.policy import severity_of
 
@@ -27,19 +26,6 @@ MAX_COMMAND = 640
 MAX_STRATA = 16
 _NOT_SHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
-
-_WORDS = {
-    VerdictClass.LEAK: "answers carry another tenant's text, proven",
-    VerdictClass.CROSSED: "answers carry another request's text, proven",
-    VerdictClass.WRONG_INPUT: "the model does not read all that it is sent",
-    VerdictClass.CORRUPT: "answers hold template tokens or damaged characters",
-    VerdictClass.CONTRACT: "answers break the protocol, their own counts or their own limits",
-    VerdictClass.UNSAFE_NODE: "a node runs a version or setting known to be unsafe",
-    VerdictClass.DRIFT: "answers moved away from what they were",
-}
-_URGENT_WORDS = {
-    VerdictClass.WRONG_INPUT: "the model answers something else than it is sent",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +72,7 @@ def message_of(finding: Finding, evidence: Evidence, config: Config) -> Message:
     drain = _drain(finding, config, model)
     look = f"davylamp findings show {clean(finding.id, MAX_NAME)}"
     pieces = [
-        f"{_words(finding)}: {finding.verdict_class.label}",
+        f"{words_of(finding.verdict_class, urgent=finding.urgent)}: {finding.verdict_class.label}",
         f"{target} in {environment}",
         f"since {finding.first_seen.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         "1 verdict" if finding.count == 1 else f"{finding.count} verdicts",
@@ -139,12 +125,6 @@ def clean(text: str, most: int) -> str:
     """Return text on one line without what steers a terminal, and at most so many characters."""
     shown = "".join("?" if unicodedata.category(c) in _NOT_SHOWN else c for c in text[: most + 1])
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
-
-
-def _words(finding: Finding) -> str:
-    urgent = _URGENT_WORDS if finding.urgent else {}
-    plain = _WORDS.get(finding.verdict_class, "answers are wrong")
-    return urgent.get(finding.verdict_class, plain)
 
 
 def _listed(what: str, values: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from monitor.conventions import EXCHANGES, FINDINGS_OPEN
-from monitor.conventions.pages import Route, Severity
+from monitor.conventions.pages import Route, Severity, words_of
 from monitor.conventions.streams import ALARM_ACTIVE, SLO_EVIDENCE, AlarmTier
 from monitor.model import Lane, VerdictClass
 from monitor.slo.alert import Alert
@@ -125,10 +125,11 @@ def finding_alerts() -> tuple[Alert, ...]:
             severity="info",
             verdict_class="",
             labels={"route": "direct"},
-            summary="{{ $labels.target }}: {{ $labels.class }} is open, and was paged directly",
+            summary="{{ $labels.target }}: {{ $labels.class }} is open; to page it is the daemon's",
             description=(
-                "For nobody: the daemon has paged it. While it fires, an open LEAK silences WRONG "
-                "and DRIFT of the same target."
+                "For nobody: the daemon tells of it by itself, and whether it could is said by "
+                "DavylampPagesWait and DavylampPagesRejected. While it fires, an open LEAK "
+                "silences WRONG and DRIFT of the same target."
             ),
             evidence=(FINDINGS_OPEN.name, ("env", "target", "class")),
         ),
@@ -149,15 +150,26 @@ def _finding_alert(severity: Severity) -> Alert:
         severity=severity.value,
         verdict_class="",
         summary=(
-            "{{ $labels.target }}: {{ $value | printf `%.0f` }} open finding(s), at worst "
-            "{{ $labels.class }}"
+            f"{{{{ $labels.target }}}}: {_plain_words(severity)} "
+            "({{ $labels.class }}); {{ $value | printf `%.0f` }} open"
         ),
         description=(
             "A fault of what the target answers is open: neither resolved nor dismissed. "
-            "`davylamp findings list` names it."
+            "`davylamp findings list --target {{ $labels.target }}` names it."
         ),
         evidence=(FINDINGS_OPEN.name, ("env", "target", "class")),
     )
+
+
+def _plain_words(severity: Severity) -> str:
+    """Return a template that says what the class of a finding means; only WRONG_INPUT varies."""
+    urgent = severity is Severity.CRITICAL
+    asking = [each for each in reversed(VerdictClass) if each > VerdictClass.WRONG]
+    cases = (
+        f"if eq $labels.class `{each.label}` }}}}{words_of(each, urgent=urgent)}{{{{ "
+        for each in asking
+    )
+    return f"{{{{ {'else '.join(cases)}else }}}}answers are wrong{{{{ end }}}}"
 
 
 def objective_alerts() -> tuple[Alert, ...]:

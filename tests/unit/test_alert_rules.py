@@ -127,6 +127,10 @@ def test_rendered_words_are_short_and_whole(tmp_path: Path) -> None:
         assert len(summaries) >= len(made.ALERTS[name]), said
         assert "<no value>" not in said
         assert "error expanding" not in said
+        assert not [each for each in summaries if each.startswith("prod")]
+        if name == "answers":
+            words = "glm: the model answers something else than it is sent (WRONG_INPUT); 1 open"
+            assert words in summaries
         # A target whose name has twenty characters has room too.
         assert max(map(len, summaries)) + 20 - len("glm") <= 120, max(summaries, key=len)
 
