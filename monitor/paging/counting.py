@@ -18,7 +18,7 @@ from monitor.paging.outbox import Event, Outbox
 class PageCounters:
     """A collector that registers itself; every series of these receivers is there from the start.
 
-    While the outbox cannot be read, what waits in it is absent, not 0.
+    While the outbox cannot be read, what waits in it or is unsaid is absent, not 0.
     """
 
     def __init__(
@@ -35,7 +35,8 @@ class PageCounters:
         self._pages = Counter(
             names.PAGES.name, names.PAGES.help, names.PAGES.labels, registry=registry
         )
-        for receiver in receivers:
+        self._receivers = tuple(receivers)
+        for receiver in self._receivers:
             for action in PageAction:
                 for outcome in PageOutcome:
                     self._pages.labels(environment, receiver, action.value, outcome.value)
@@ -46,20 +47,23 @@ class PageCounters:
         self._pages.labels(self._environment, receiver, event.action.value, outcome.value).inc()
 
     def collect(self) -> Iterator[Metric]:
-        """Return what waits now."""
+        """Return what waits and what is unsaid now."""
         events = _gauge(names.PAGE_OUTBOX_EVENTS)
         age = _gauge(names.PAGE_OUTBOX_AGE)
+        unsaid = _gauge(names.PAGE_INCIDENTS_UNSAID)
         try:
-            waiting = self._outbox.waiting()
+            waiting, rejected = self._outbox.waiting(), self._outbox.rejected()
         except StoreError:
-            yield from (events, age)
+            yield from (events, age, unsaid)
             return
         seconds = 0.0
         if waiting.oldest is not None:
             seconds = max(0.0, (self._clock.now() - waiting.oldest).total_seconds())
         events.add_metric((self._environment,), waiting.events)
         age.add_metric((self._environment,), seconds)
-        yield from (events, age)
+        for receiver in self._receivers:
+            unsaid.add_metric((self._environment, receiver), rejected.get(receiver, 0))
+        yield from (events, age, unsaid)
 
 
 def _gauge(metric: MetricName) -> GaugeMetricFamily:

@@ -146,8 +146,10 @@ class Outbox:
                 )
                 return
             database.execute(
-                "INSERT OR REPLACE INTO incidents (receiver, finding, target, dedup_key, told, "
-                "decision) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO incidents (receiver, finding, target, dedup_key, told, decision) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (receiver, finding) DO UPDATE SET "
+                "target = excluded.target, dedup_key = excluded.dedup_key, told = excluded.told, "
+                "decision = excluded.decision",
                 (
                     *(incident.receiver, incident.finding, incident.target, incident.dedup_key),
                     *(incident.told, incident.decision),
@@ -184,15 +186,23 @@ class Outbox:
     def done(self, event: Event, *, rejected: bool = False) -> None:
         """Forget an event that was delivered, or never will be.
 
-        An incident of which a trigger was ``rejected`` is remembered as such.
+        An incident whose last trigger was ``rejected`` is remembered as such.
         """
         with self._working() as database:
             database.execute("DELETE FROM events WHERE id = ?", (event.id,))
-            if rejected and event.action is PageAction.TRIGGER:
+            if event.action is PageAction.TRIGGER:
                 database.execute(
-                    "UPDATE incidents SET rejected = 1 WHERE receiver = ? AND finding = ?",
-                    (event.receiver, event.finding),
+                    "UPDATE incidents SET rejected = ? WHERE receiver = ? AND finding = ?",
+                    (int(rejected), event.receiver, event.finding),
                 )
+
+    def rejected(self) -> dict[str, int]:
+        """Return how many incidents each receiver was told in vain; one that took all is absent."""
+        with self._working() as database:
+            rows = database.execute(
+                "SELECT receiver, count(*) FROM incidents WHERE rejected GROUP BY receiver"
+            ).fetchall()
+        return {str(receiver): int(count) for receiver, count in rows}
 
     def forget_rejected(self) -> int:
         """Take what was rejected as never said; return how many incidents that were.

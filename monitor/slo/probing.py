@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from monitor import conventions as names
-from monitor.conventions.pages import PAGE_OUTBOX_AGE, PAGES, PageOutcome
+from monitor.conventions.pages import (
+    PAGE_INCIDENTS_UNSAID,
+    PAGE_OUTBOX_AGE,
+    PAGES,
+    PageOutcome,
+)
 from monitor.conventions.streams import STREAM_VALID_RATIO, STREAMS_NOT_WATCHED, NotWatched
 from monitor.slo.alert import Alert
-from monitor.slo.promql import equals, fits, selector
+from monitor.slo.promql import equals, fits, last_said, selector
 
 _TARGET = ("env", "target")
 _HOUR = 3600
+# For how long an environment that is gone is missed: over a weekend and more.
+_REMEMBERED = "7d"
 _UNSEEN_LIMITS = selector(
     names.NOT_PROBED.name,
     fits("stratum", "(over|under)-.+"),
@@ -128,10 +135,26 @@ SILENCE_ALERTS: tuple[Alert, ...] = (
         evidence=(names.BUILD_INFO.name, ()),
     ),
     Alert(
+        name="DavylampEnvironmentAbsent",
+        # While any other is scraped, absent() is empty.
+        expr=(
+            f"group by (env) (last_over_time({names.BUILD_INFO.name}[{_REMEMBERED}]))\n"
+            f"unless group by (env) ({names.BUILD_INFO.name})"
+        ),
+        wait="10m",
+        severity="critical",
+        summary="No Davylamp of {{ $labels.env }} is scraped: nobody looks at its answers",
+        description=(
+            f"One was within the last {_REMEMBERED}. The daemon is down, or its /metrics is not "
+            "reached."
+        ),
+        evidence=(names.BUILD_INFO.name, ("env",)),
+    ),
+    Alert(
         name="DavylampWatchdog",
         expr=f"group by (env) ({names.BUILD_INFO.name})",
         severity="info",
-        summary="{{ $labels.env }}: always firing; if it stops, alerts reach nobody",
+        summary="Davylamp in {{ $labels.env }}: always firing; if it stops, alerts reach nobody",
         description=(
             "A dead man's switch: it fires while Davylamp is scraped, Prometheus evaluates "
             "and Alertmanager sends. Its receiver raises the alarm when it falls silent."
@@ -146,7 +169,7 @@ SIGHT_ALERTS: tuple[Alert, ...] = (
         name="DavylampCheckBlind",
         expr=f"{names.CHECK_BLIND.name} == 1",
         severity="warning",
-        summary="{{ $labels.env }}: the check {{ $labels.signal }} is blind",
+        summary="Davylamp in {{ $labels.env }}: the check {{ $labels.signal }} is blind",
         description=(
             "It misjudged an answer whose right judgement is known. What it did not find "
             "since the last self-test that was right is not known to be absent."
@@ -158,7 +181,7 @@ SIGHT_ALERTS: tuple[Alert, ...] = (
         expr=f"time() - {names.SELF_TEST_TIME.name} > {3 * _HOUR}",
         wait="10m",
         severity="warning",
-        summary="{{ $labels.env }}: the checks were not tried for three hours",
+        summary="Davylamp in {{ $labels.env }}: the checks were not tried for three hours",
         description="Whether every check still sees is not known.",
         evidence=(names.SELF_TEST_TIME.name, ("env",)),
     ),
@@ -237,7 +260,10 @@ KEEPING_ALERTS: tuple[Alert, ...] = (
         expr=f"{names.SPOOL_AGE.name} > 300",
         wait="5m",
         severity="warning",
-        summary=("{{ $labels.env }}: rows wait {{ $value | printf `%.0f` }} s for the database"),
+        summary=(
+            "Davylamp in {{ $labels.env }}: rows wait {{ $value | printf `%.0f` }} s for the "
+            "database"
+        ),
         description=(
             "Nothing is lost: they are on the monitor's disk. What they say is missing from "
             "every question to the store until the database takes them."
@@ -249,7 +275,7 @@ KEEPING_ALERTS: tuple[Alert, ...] = (
         expr=f"{_SPOOL} > 0.8 * {names.SPOOL_LIMIT.name}",
         wait="1m",
         severity="critical",
-        summary="{{ $labels.env }}: the spool is nearly full, soon nothing is probed",
+        summary="Davylamp in {{ $labels.env }}: the spool is nearly full, soon nothing is probed",
         description=(
             "The database has taken no rows for so long that there is hardly room for more. "
             "Sealed texts are shed first; then trials fail."
@@ -261,7 +287,7 @@ KEEPING_ALERTS: tuple[Alert, ...] = (
         expr=f"increase({names.WRITER_DROPPED.name}[1h]) > 0",
         severity="warning",
         summary=(
-            "{{ $labels.env }}: {{ $value | printf `%.0f` }} rows were given up "
+            "Davylamp in {{ $labels.env }}: {{ $value | printf `%.0f` }} rows were given up "
             "({{ $labels.reason }})"
         ),
         description=(
@@ -274,7 +300,10 @@ KEEPING_ALERTS: tuple[Alert, ...] = (
         expr=f"{PAGE_OUTBOX_AGE.name} > 300",
         wait="2m",
         severity="critical",
-        summary=("{{ $labels.env }}: a page has waited {{ $value | printf `%.0f` }} s to be sent"),
+        summary=(
+            "Davylamp in {{ $labels.env }}: a page has waited {{ $value | printf `%.0f` }} s to "
+            "be sent"
+        ),
         description=(
             "A fault that wakes people is known, and nobody was told: the pager is not "
             "reached. It is tried again and again."
@@ -283,17 +312,20 @@ KEEPING_ALERTS: tuple[Alert, ...] = (
     ),
     Alert(
         name="DavylampPagesRejected",
+        # An incident is unsaid until it is taken or over; what else was rejected, for an hour.
         expr=(
-            "sum by (env, route) (\n"
+            f"max by (env, route) ({last_said(PAGE_INCIDENTS_UNSAID.name)}) > 0\n"
+            "or sum by (env, route) (\n"
             f"  increase({selector(PAGES.name, equals('outcome', PageOutcome.REJECTED))}[1h])\n"
             ") > 0"
         ),
         severity="critical",
-        summary="{{ $labels.env }}: pages were rejected by {{ $labels.route }}",
+        summary="Davylamp in {{ $labels.env }}: pages were rejected by {{ $labels.route }}",
         description=(
             "The pager said no, for good: a wrong routing key, or an event it does not "
-            "understand. These pages are not sent again."
+            "understand. They are not sent again before the daemon is restarted; "
+            "`davylamp findings list` says what is open."
         ),
-        evidence=(PAGES.name, ("env", "route")),
+        evidence=(PAGE_INCIDENTS_UNSAID.name, ("env", "route")),
     ),
 )

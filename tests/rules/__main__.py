@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from tests.architecture.source import ROOT
-from tests.rules.monitor_scenarios import KEEPING, PROBING, SIGHT
+from tests.rules.monitor_scenarios import KEEPING, PROBING, REFUSED, SIGHT
 from tests.rules.objective_scenarios import BURN, COVERAGE, OBJECTIVES
 from tests.rules.recorded import PRODUCTION, SLOS, Recorded
 from tests.rules.scenarios import FINDINGS, STREAMS, Scenario
@@ -20,7 +20,11 @@ ALERTS: dict[str, tuple[Scenario, ...]] = {
     "slos": (*BURN, *COVERAGE),
     "probing": (*PROBING, *SIGHT, *KEEPING),
 }
-RECORDED: dict[str, tuple[Recorded, ...]] = {"slos": SLOS, "production": PRODUCTION}
+RECORDED: dict[str, tuple[Recorded, ...]] = {
+    "slos": SLOS,
+    "production": PRODUCTION,
+    "probing": REFUSED,
+}
 # What looks at days is evaluated by the hour, or the tests take minutes.
 EVALUATED = {"slos": "1h"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.rules.recorded import Recorded
 from tests.rules.scenarios import AT, CALM, CRITICAL, ENV, GLM, WARNING, Scenario
 
 _LIMIT = "over-4096/c1/cold/plain/pair"
@@ -143,6 +144,18 @@ PROBING = (
         fires_at="30m",
         over_at="45m",
         labels=CRITICAL,
+    ),
+    Scenario(
+        alert="DavylampEnvironmentAbsent",
+        series={
+            'davylamp_build_info{env="prod",version="1"}': "1x10 _x3000 1x20",
+            'davylamp_build_info{env="stage",version="1"}': "1x1000 _x4 1x3000",
+            'davylamp_build_info{env="stage",version="2"}': "_x1000 1x4 _x3000",
+        },
+        silent_at="15m",
+        fires_at="48h",
+        over_at="3020m",
+        labels={**ENV, **CRITICAL},
     ),
     Scenario(
         alert="DavylampWatchdog",
@@ -293,13 +306,34 @@ KEEPING = (
         alert="DavylampPagesRejected",
         series={
             'davylamp_pages_total{env="prod",route="pagerduty",action="trigger",'
-            'outcome="rejected"}': "0x10 1x100",
+            'outcome="rejected"}': "1x110 _x60",
+            # Rejected before it was first scraped, and unsaid for longer than an hour.
+            'davylamp_page_incidents_unsaid{env="prod",route="pagerduty"}': "0x10 1x100 0x90",
+            'davylamp_page_incidents_unsaid{env="stage",route="pagerduty"}': "0x200",
             'davylamp_pages_total{env="prod",route="webhook",action="trigger",'
             'outcome="accepted"}': "0+1x110",
         },
         silent_at="10m",
-        fires_at="15m",
-        over_at="80m",
+        fires_at="100m",
+        over_at="190m",
         labels={**ENV, **CRITICAL, "route": "pagerduty"},
+    ),
+)
+
+_TOLD = (
+    'ALERTS{alertname="DavylampPagesRejected", alertstate="firing", class="none", '
+    'env="prod", route="pagerduty", severity="critical"}'
+)
+_REFUSED = 'ALERTS{alertname="DavylampPagesRejected",alertstate="firing"}'
+REFUSED = (
+    Recorded(
+        name="a resolve that was rejected leaves nothing unsaid, and is told",
+        series={
+            'davylamp_pages_total{env="prod",route="pagerduty",action="resolve",'
+            'outcome="rejected"}': "0x10 1x100",
+            'davylamp_page_incidents_unsaid{env="prod",route="pagerduty"}': "0x110",
+        },
+        at="20m",
+        values={_REFUSED: [(_TOLD, 1)]},
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -212,6 +213,31 @@ def test_a_400_is_never_sent_again_loudly_and_said_anew_after_a_restart(
     leaky.restart()
     leaky.tell()
     assert endpoint.actions() == ["trigger"]
+
+
+def test_what_was_rejected_is_unsaid_until_it_is_taken_or_over(
+    leaky: Paged, endpoint: Endpoint
+) -> None:
+    def unsaid() -> str:
+        [line] = re.findall(r"^davylamp_page_incidents_unsaid\{.*", leaky.metrics(), re.MULTILINE)
+        return str(line)
+
+    said = 'davylamp_page_incidents_unsaid{env="prod",route="pagerduty"} '
+    assert unsaid() == f"{said}0.0"
+    endpoint.answer(400)
+    finding = leaky.open()
+    leaky.tell()
+    assert unsaid() == f"{said}1.0"
+    leaky.findings.confirm(finding.id, "ann", "seen", leaky.clock.now())
+    leaky.tell()
+    assert unsaid() == f"{said}1.0", "that an acknowledgement is taken does not tell of the leak"
+    leaky.open(stratum="long/c1/cold/plain")
+    leaky.tell()
+    assert unsaid() == f"{said}0.0"
+    endpoint.answer(400)
+    leaky.open(VerdictClass.CROSSED)
+    leaky.tell()
+    assert unsaid() == f"{said}1.0"
 
 
 @pytest.mark.parametrize(
