@@ -83,7 +83,7 @@ def test_what_is_left_out_did_not_fit_and_nothing_dearer_took_its_place(plan) ->
 def test_where_nothing_binds_rates_follow_the_square_root_rule(plan) -> None:
     cells, _, _ = plan
     ample = 1e6 * sum(cell.tokens for cell in cells) * 1000
-    rates = allot(cells, dict.fromkeys(KINDS, ample), dict.fromkeys(PROBES, 1e15))
+    rates = allot(cells, dict.fromkeys(KINDS, ample), dict.fromkeys(PROBES, 100 * ample))
     for kind in KINDS:
         of_kind = [rate for rate in rates if rate.cell.budget == kind]
         free = [rate for rate in of_kind if rate.a_day > FLOOR_A_DAY * 1.001]

@@ -117,7 +117,7 @@ def test_evidence_outlives_its_time_until_the_finding_is_closed(tmp_path: Path) 
 def test_the_trial_whose_marker_leaked_is_held_from_then_on(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         book = findings_in(store, LONG_AGO)
-        donor = replace(calm(1), signals=(Signal(code="NONCE", status=Status.PASS, exchange=0),))
+        donor = replace(calm(1), signals=(Signal(code="NONCE", status=Status.ERROR, exchange=0),))
         deliver(store, book, 1, donor)
         deliver(store, book, 2, calm(2))
         bad = deliver(store, book, 3, leak(3, owner_trial="trial-glm-1"))
