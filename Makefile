@@ -27,7 +27,7 @@ demo: install ## The incident in a minute: what HTTP says and what the answers s
 	$(BIN)/davylamp demo
 
 .PHONY: test
-test: install ## All tests but those of test-real and test-store, in under ten minutes on two cores
+test: install ## All tests but those of test-ends, test-real and test-store, in about ten minutes on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 .PHONY: test-real
@@ -38,6 +38,10 @@ test-real: install ## Build llama-server once, serve a small model, run davylamp
 .PHONY: test-store
 test-store: install ## The store while processes die, disks fill up and databases go away (a quarter of an hour)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/store_faults
+
+.PHONY: test-ends
+test-ends: install ## Faults, the daemon and whoever it tells, from end to end (five minutes; needs prometheus-alertmanager)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/end_to_end
 
 .PHONY: coverage
 coverage: install ## Tests with branch coverage
