@@ -41,7 +41,8 @@ def test_a_tenant_is_forgotten_while_it_is_still_probed(tmp_path: Path) -> None:
             verified = one.davylamp("db", "audit", "--head", head, "--last", "3")
             assert verified.exit_code == 0, verified.output
             assert f"forgotten  tenant {tenant}" in verified.stdout
-            assert running.count("davylamp_audit_links") == 3
+            [end] = [row for row in exported(one, "audit_log") if row["action"] == "forgotten"]
+            assert running.count("davylamp_audit_links") >= int(end["seq"])
             # It goes on: what comes after was not meant.
             wait_until(
                 lambda: any(row["tenant"] == tenant for row in exported(one, "exchanges")),
@@ -50,6 +51,6 @@ def test_a_tenant_is_forgotten_while_it_is_still_probed(tmp_path: Path) -> None:
             )
         alone = one.davylamp("db", "audit", "--head", head)
         assert alone.exit_code == 0, alone.output
-        assert "the head you gave is link 3" in alone.stdout
+        assert f"the head you gave is link {end['seq']}" in alone.stdout
         check = one.davylamp("check", "--probe", "canary")
         assert check.exit_code == 0, check.output
