@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from monitor.reports import rescore
 from monitor.reports.check import Record
 from monitor.reports.rescore import RESCORE_SCHEMA_VERSION
+from tests.architecture.json_pages import fields_of, records_of
 from tests.architecture.pages import DOCS
 
 PAGE = (DOCS / "rescore-json.md").read_text("utf-8")
-_SECTION = re.compile(r"^## [^\n]*\((\w+)\)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-SECTIONS = dict(_SECTION.findall(PAGE))
-RECORDS = {
-    name: each
-    for name, each in vars(rescore).items()
-    if isinstance(each, type) and issubclass(each, Record) and each is not Record
-}
+DOCUMENTED = fields_of(PAGE)
+RECORDS = records_of(rescore, Record)
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_every_field_has_its_line_in_order(name: str) -> None:
-    fields = list(RECORDS[name].model_fields)
-    assert re.findall(r"^\| `(\w+)` \|", SECTIONS[name], re.MULTILINE) == fields
+    assert DOCUMENTED[name] == list(RECORDS[name].model_fields)
 
 
 def test_nothing_is_documented_that_is_not_there() -> None:
-    assert SECTIONS.keys() == RECORDS.keys()
+    assert DOCUMENTED.keys() == RECORDS.keys()
 
 
 def test_the_version_stands_in_the_page() -> None:
