@@ -94,7 +94,7 @@ class Pager:
         with contextlib.suppress(TimeoutError, StoreError):
             async with asyncio.timeout(FINISH_SECONDS):
                 await self._look()
-                await asyncio.gather(*(sender.deliver() for sender in self._senders))
+                await self.deliver()
 
     async def aclose(self) -> None:
         """Close connections and outbox."""
