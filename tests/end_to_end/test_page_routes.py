@@ -53,19 +53,19 @@ def watched(installation: Installation, pager: Endpoint, folder: Path) -> Iterat
         yield running
 
 
-def incidents(pager: Endpoint, severity: str) -> dict[str, list[str]]:
-    """Return what was done with each incident of a severity, by its key, and the alert it is of."""
+def pages(pager: Endpoint, about: str = "") -> dict[str, list[str]]:
+    """Return what was done with each page about a class, by its key, and the alert it is of."""
     done: dict[str, list[str]] = {}
     for event in pager.accepted():
-        if event.get("event_action") == "trigger" and _severity(event) == severity:
+        if event.get("event_action") == "trigger" and _is_page(event["payload"], about):
             done.setdefault(event["dedup_key"], [_alert_of(event)])
         if event.get("dedup_key") in done:
             done[event["dedup_key"]].append(event["event_action"])
     return done
 
 
-def _severity(event: dict[str, Any]) -> str:
-    return str(event["payload"]["severity"])
+def _is_page(payload: dict[str, Any], about: str) -> bool:
+    return payload["severity"] == "critical" and about in ("", payload.get("class"))
 
 
 def _alert_of(event: dict[str, Any]) -> str:
@@ -73,9 +73,13 @@ def _alert_of(event: dict[str, Any]) -> str:
     return Path(runbook).stem
 
 
-def first_is(pager: Endpoint, action: str) -> bool:
-    """Tell whether the only page was told this last."""
-    return any(each[-1] == action for each in incidents(pager, "critical").values())
+def last_was(action: str, pager: Endpoint, about: str = "") -> bool:
+    """Tell whether a page about this class was told this last.
+
+    A finding whose class rises is another incident by this route: Alertmanager makes its key of
+    the class too, and ends the one before.
+    """
+    return any(each[-1] == action for each in pages(pager, about).values())
 
 
 def test_a_decay_pages_by_its_alert_and_is_over_when_the_target_is_well(
@@ -88,13 +92,13 @@ def test_a_decay_pages_by_its_alert_and_is_over_when_the_target_is_well(
         installation = eager(install(tmp_path / "davylamp", endpoint, probes=DECAYING))
         installation.settings["detection"] = {"false_page_every": "1d", "false_ticket_every": "1d"}
         with watched(installation, pager, tmp_path) as running:
-            wait_until(lambda: first_is(pager, "trigger"), PAGED_SECONDS, "the page")
+            wait_until(lambda: last_was("trigger", pager), PAGED_SECONDS, "the page")
             broken.close()
             with lab("--port", port):
-                wait_until(lambda: first_is(pager, "resolve"), RESOLVED_SECONDS, "the resolve")
+                wait_until(lambda: last_was("resolve", pager), RESOLVED_SECONDS, "the resolve")
                 assert running.count("davylamp_alarm_active", tier="page") == 0
             log = running.log.read_text("utf-8")
-    told = incidents(pager, "critical")
+    told = pages(pager)
     assert len(told) == 1, told
     [(alert, *actions)] = told.values()
     assert alert == "DavylampWrongAnswers"
@@ -113,19 +117,21 @@ def test_a_leak_by_this_route_is_one_page_which_only_a_person_ends(
         installation = eager(install(tmp_path / "davylamp", endpoint, probes=LEAKING))
         installation.settings["pages"] = {"routes": {"LEAK": "alertmanager"}}
         with watched(installation, pager, tmp_path) as running:
-            wait_until(lambda: first_is(pager, "trigger"), PAGED_SECONDS, "the page")
+            wait_until(lambda: last_was("trigger", pager, "LEAK"), PAGED_SECONDS, "the page")
             broken.close()
             with lab("--port", port):
                 asked = installation.check("--probe", "canary")
                 assert "LEAK" not in {found.verdict_class for found in asked.target.found}
-                assert not first_is(pager, "resolve")
+                assert not last_was("resolve", pager, "LEAK")
                 for finding in _open_findings(installation):
                     said = ("--why", "restarted")
                     done = installation.davylamp("findings", "resolve", finding, *said)
                     assert done.exit_code == 0, done.output
-                wait_until(lambda: first_is(pager, "resolve"), RESOLVED_SECONDS, "the resolve")
+                wait_until(
+                    lambda: last_was("resolve", pager, "LEAK"), RESOLVED_SECONDS, "the resolve"
+                )
             log = running.log.read_text("utf-8")
-    told = incidents(pager, "critical")
+    told = pages(pager, "LEAK")
     assert len(told) == 1, told
     [(alert, *actions)] = told.values()
     assert alert == "DavylampFinding"
