@@ -40,6 +40,9 @@ class Label(StrEnum):
     SEVERITY = "severity"
     ROUTE = "route"
     ACTION = "action"
+    ENGINE = "engine"
+    ROLE = "role"
+    RULE = "rule"
 
 
 class MetricKind(StrEnum):
