@@ -14,6 +14,7 @@ from __future__ import annotations
 from enum import StrEnum
 from http import HTTPStatus
 
+from monitor.conventions import gpu as _gpu
 from monitor.conventions import pages as _pages
 from monitor.conventions import streams as _streams
 from monitor.conventions import telemetry as _telemetry
@@ -292,7 +293,7 @@ CONFIG_HASH_INFO = _gauge(
 # Every metric that is defined above, in that order, and those of each noun.
 METRICS: tuple[_Metric, ...] = tuple(
     each
-    for named in (globals(), vars(_streams), vars(_pages), vars(_telemetry))
+    for named in (globals(), vars(_streams), vars(_pages), vars(_telemetry), vars(_gpu))
     for each in tuple(named.values())
     if isinstance(each, _Metric)
 )

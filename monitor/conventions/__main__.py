@@ -17,6 +17,19 @@ from monitor.conventions import (
     SkipReason,
     SqlResult,
 )
+from monitor.conventions.gpu import (
+    MOST_XID,
+    OTHER,
+    DriverState,
+    EccKind,
+    GpuState,
+    PoolBytes,
+    Quantity,
+    RemapKind,
+    RetiredKind,
+    Unattributed,
+    Unread,
+)
 from monitor.conventions.pages import PageAction, PageOutcome, Route, Severity
 from monitor.conventions.streams import LANE_SERIES, AlarmTier, NotWatched
 from monitor.conventions.telemetry import TelemetryKind, TelemetryResult
@@ -82,7 +95,27 @@ def _label_values() -> list[tuple[str, str]]:
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
         ("`stratum`", "`length/concurrency/cache/transport/tenants`"),
+        *_gpu_values(),
         ("`part`", "the part of the tenant in the trial: `donor`, `victim`, `member`, …"),
+    ]
+
+
+def _gpu_values() -> list[tuple[str, str]]:
+    listed = (
+        ("`state` of `gpu_driver_state`", DriverState),
+        ("`state` of `gpu_state`", GpuState),
+        ("`kind` of `gpu_unread`", Quantity),
+        ("`reason` of `gpu_unread`", Unread),
+        ("`kind` of `gpu_ecc_errors_total`", EccKind),
+        ("`kind` of `gpu_remapped_rows`", RemapKind),
+        ("`kind` of `gpu_retired_pages`", RetiredKind),
+        ("`state` of `kv_pool_bytes`", PoolBytes),
+        ("`reason` of `kv_pool_unattributed`", Unattributed),
+    )
+    return [
+        *((label, ", ".join(f"`{each}`" for each in values)) for label, values in listed),
+        ("`code` of `gpu_xid_events_total`", f"an Xid from 1 to {MOST_XID}, or `{OTHER}`"),
+        ("`process`", f"the first word of a process's name, cleaned, or `{OTHER}`"),
     ]
 
 

@@ -43,6 +43,11 @@ class Label(StrEnum):
     ENGINE = "engine"
     ROLE = "role"
     RULE = "rule"
+    GPU = "gpu"
+    UUID = "uuid"
+    NAME = "name"
+    DRIVER = "driver"
+    PROCESS = "process"
 
 
 class MetricKind(StrEnum):
