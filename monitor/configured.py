@@ -23,10 +23,12 @@ from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
 from monitor.scorers import check_extras
 from monitor.sinks import sealer_of
 
+NODE_ENGINES = ("sglang", "vllm", "llama.cpp", "ollama")
+
 
 def read_config(path: str) -> Config:
     """Load the configuration with every plug name that exists, and check what plugs own in it."""
-    config = load_config(path, engines=ENGINES, probes=PROBES)
+    config = load_config(path, engines=ENGINES, probes=PROBES, node_engines=NODE_ENGINES)
     for target in config.targets:
         choices_of(config, target)
         _check_engine_options(config, target)
@@ -36,7 +38,7 @@ def read_config(path: str) -> Config:
 
 
 def _check_engine_options(config: Config, target: Target) -> None:
-    path = f"targets[{config.targets.index(target)}].engine_options"
+    path = target.place_of("engine_options").path
     options = ENGINES[target.engine].options
     validate_section(options, target.engine_options, path, config.positions, config.file)
 
@@ -45,10 +47,9 @@ def choices_of(config: Config, target: Target) -> tuple[ProbeChoice, ...]:
     """Return the probes a target is configured with. Raises ``ConfigError`` for bad parameters."""
     if target.profile is not None:
         return profile_choices(target.profile)
-    index = config.targets.index(target)
     choices = []
     for place, entry in enumerate(target.entries):
-        path = f"targets[{index}].probes[{place}].params"
+        path = target.place_of("probes", place, "params").path
         params = validate_section(
             PROBES[entry.name].params, entry.params, path, config.positions, config.file
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from monitor.config.nodes import Node, NodeTarget
 from monitor.config.pages import Drain, Window
 from monitor.config.schema import Settings
 from monitor.config.secrets import quoted
@@ -20,10 +21,15 @@ def cross_check(settings: Settings) -> Iterator[ConfigError]:
         yield _error(settings, "targets", "an empty list watches nothing", "add a target")
     yield from _unique(settings.targets, "name", "target")
     for target in settings.targets:
+        yield from _nodes(target, settings)
+        if isinstance(target, NodeTarget):
+            continue
         yield from _target(target)
         yield from _terms(target)
         yield from _probes(target)
         yield from _money(target, settings)
+    if settings.nodes.rules is not None:
+        yield from _rules_folder(settings, settings.nodes.rules)
     yield from _judge(settings)
     yield from _weights(settings)
     yield from _pages(settings)
@@ -38,7 +44,6 @@ def _target(target: Target) -> Iterator[ConfigError]:
         remedy = "add one; for an open server write [{name: any}]"
         yield _error(target, "tenants", "an empty list sends nothing", remedy)
     yield from _unique(target.tenants, "name", "tenant")
-    yield from _unique(target.nodes, "url", "node")
     if target.tags.header.lower() in {name.lower() for name in target.headers_env}:
         problem = "the header is also one of headers_env"
         yield _error(target.tags, "header", problem, "choose another name for the tag")
@@ -48,6 +53,38 @@ def _target(target: Target) -> Iterator[ConfigError]:
         yield _error(
             target, "output_tokens", problem, "the answer shares the context with the prompt"
         )
+
+
+def _nodes(target: Target | NodeTarget, settings: Settings) -> Iterator[ConfigError]:
+    yield from _unique(target.nodes, "url", "node")
+    yield from _node_names(target)
+    if isinstance(target, NodeTarget) and not (
+        target.nodes or target.node_sources or target.gateway
+    ):
+        yield _error(target, "nodes", "an empty list reads nothing", "add a node, or a source")
+    if target.node_sources and not settings.nodes.addresses:
+        problem = "found nodes are read only where nodes.addresses allows it, and it is empty"
+        remedy = "add nodes: {addresses: [10.0.0.0/8]} at the top level"
+        yield _error(target, "node_sources", problem, remedy)
+    for reached in (*target.nodes, *target.node_sources):
+        yield from _unique(reached.accepted, "rule", "acceptance of")
+
+
+def _node_names(target: Target | NodeTarget) -> Iterator[ConfigError]:
+    """Yield an error for each node that goes by the name of one at another URL."""
+    seen: dict[str, Node] = {}
+    for node in target.nodes:
+        earlier = seen.setdefault(node.name, node)
+        if earlier.url != node.url:
+            line = earlier.place_of("url").line
+            problem = f"a second node goes by {quoted(node.name)}"
+            yield _error(node, "name", problem, f"name it otherwise; the first is on line {line}")
+
+
+def _rules_folder(settings: Settings, given: str) -> Iterator[ConfigError]:
+    if not (settings.place_of("nodes").file.parent / given).is_dir():
+        remedy = "name a folder beside this file that holds files *.yaml"
+        yield _error(settings.nodes, "rules", f"no such folder {quoted(given)}", remedy)
 
 
 def _terms(target: Target) -> Iterator[ConfigError]:
@@ -84,13 +121,14 @@ def _judge(settings: Settings) -> Iterator[ConfigError]:
     judge = settings.checks.judge
     if judge is None:
         return
-    named = {target.name: target for target in settings.targets}
+    asked = [each for each in settings.targets if isinstance(each, Target)]
+    named = {target.name: target for target in asked}
     judging = named.get(judge.target)
     if judging is None:
         problem = f"no target {quoted(judge.target)}"
         yield _error(judge, "target", problem, f"name one of {', '.join(named)}")
         return
-    judged = [target for target in settings.targets if target is not judging]
+    judged = [target for target in asked if target is not judging]
     if not judged:
         problem = "the only target would judge itself"
         yield _error(judge, "target", problem, "add the model that judges as another target")

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from monitor.config.nodes import NodeReading, NodeTarget
 from monitor.config.positions import Positions
 from monitor.config.schema import (
     BOUNDARY_TOKENS,
@@ -73,7 +74,11 @@ class ProbeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """One loaded file. Holds no secret and no run-time state."""
+    """One loaded file. Holds no secret and no run-time state.
+
+    ``targets`` are those that are asked; ``served`` are all that nodes or a gateway are known of,
+    those that are never asked among them.
+    """
 
     file: Path
     environment: str
@@ -87,6 +92,26 @@ class Config:
     positions: Positions
     hash: str
     sections: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> NodeReading:
+        """How nodes are read."""
+        return self.settings.nodes
+
+    @property
+    def served(self) -> tuple[Target | NodeTarget, ...]:
+        """The targets that nodes or a gateway are known of, in order."""
+        return tuple(
+            target
+            for target in self.settings.targets
+            if target.nodes or target.node_sources or target.gateway
+        )
+
+    @property
+    def rules_path(self) -> Path | None:
+        """The folder of further node rules; a relative one is relative to this file."""
+        given = self.nodes.rules
+        return None if given is None else self.file.parent / given
 
     @property
     def storage_path(self) -> Path:
@@ -136,7 +161,7 @@ def config_of(
         storage=settings.storage,
         listen=settings.listen,
         defaults=settings.defaults,
-        targets=settings.targets,
+        targets=tuple(each for each in settings.targets if isinstance(each, Target)),
         schedule=settings.schedule,
         log=settings.log,
         settings=settings,
@@ -150,7 +175,9 @@ def config_of(
 def _hash(config: Config) -> str:
     """Hash what is in force: writing a default out, or moving lines, changes nothing."""
     effective = config.settings.model_dump(mode="json", by_alias=True)
-    for target, dumped in zip(config.targets, effective["targets"], strict=True):
+    for target, dumped in zip(config.settings.targets, effective["targets"], strict=True):
+        if isinstance(target, NodeTarget):
+            continue
         held = asdict(config.for_target(target))
         dumped.update(dict.fromkeys(INHERITED, None), in_force=held)
     effective["sections"] = config.sections

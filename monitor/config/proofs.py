@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import combinations
 
+from monitor.config.nodes import NodeTarget
 from monitor.config.target import Target, Tenant
+from monitor.config.values import in_clear
 
 UNJUDGED_TOLERANCE = 0.5
 
@@ -21,6 +23,11 @@ def config_warnings(target: Target, today: date) -> tuple[str, ...]:
     return tuple(_warnings(target, today))
 
 
+def node_warnings(target: Target | NodeTarget, today: date) -> tuple[str, ...]:
+    """Say what is allowed of its nodes but probably not meant, expired acceptances first."""
+    return tuple(_about_nodes(target, today))
+
+
 def _impossible(target: Target) -> Iterator[str]:
     yield from _about_tenants(target)
     if target.context_tokens is None:
@@ -31,7 +38,7 @@ def _impossible(target: Target) -> Iterator[str]:
     if target.overflow.truncate is not None:
         until = target.overflow.truncate.expires.isoformat()
         yield f"that over-length prompts are refused: truncation is accepted until {until}"
-    if not target.nodes:
+    if not target.nodes and not target.node_sources:
         yield "that its nodes run safe versions and settings: no nodes are listed"
 
 
@@ -71,12 +78,28 @@ def _warnings(target: Target, today: date) -> Iterator[str]:
     for one, other in combinations(target.tenants, 2):
         if _same_key(one, other):
             yield f"tenants {one.name} and {other.name} use the same key; give each its own"
+    yield from _about_nodes(target, today)
     if target.tolerance is not None and target.tolerance > UNJUDGED_TOLERANCE:
         yield "a tolerance above 0.5 is reported as not judged; lower it"
     if target.entries and all(entry.disabled for entry in target.entries):
         yield "every probe is disabled: nothing is watched here"
     if target.base_url.startswith("http://") and _has_keys(target) and not _is_local(target):
         yield "keys travel unencrypted: base_url begins with http://"
+
+
+def _about_nodes(target: Target | NodeTarget, today: date) -> Iterator[str]:
+    for reached in (*target.nodes, *target.node_sources):
+        for each in reached.expired(today):
+            yield (
+                f"the accepted rule {each.rule} expired on {each.expires.isoformat()} "
+                f"(owner {each.owner}): it alerts again; renew or remove it"
+            )
+    for node in target.nodes:
+        if node.token is not None and in_clear(node.url):
+            yield f"the token of node {node.name} travels unencrypted: its url begins with http://"
+    gateway = target.gateway
+    if gateway is not None and gateway.token is not None and in_clear(gateway.url):
+        yield "the token of the gateway travels unencrypted: its url begins with http://"
 
 
 def _has_keys(target: Target) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from monitor.config.checks import Checks
 from monitor.config.detection import Detection
+from monitor.config.nodes import NodeReading, NodeTarget
 from monitor.config.pages import Pages
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
@@ -195,6 +196,27 @@ class Log(Section):
     )
 
 
+def _keys(model: type[Section]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+_ASKED_BY = _keys(Target) - _keys(NodeTarget)
+_READ_BY = frozenset({"nodes", "node_sources", "gateway"})
+
+
+def _target_kind(value: object) -> str:
+    """Tell a target that is asked from one that is read for its nodes only, by its keys."""
+    keys = set(value) if isinstance(value, dict) else set()
+    only_read = isinstance(value, NodeTarget) or (_READ_BY & keys and not _ASKED_BY & keys)
+    return "<nodes>" if only_read else "<target>"
+
+
+AnyTarget = Annotated[
+    Annotated[Target, Tag("<target>")] | Annotated[NodeTarget, Tag("<nodes>")],
+    Discriminator(_target_kind),
+]
+
+
 class Settings(Section):
     """The file as a whole. ``version`` comes first."""
 
@@ -207,8 +229,15 @@ class Settings(Section):
     storage: Storage = Field(default_factory=Storage, description="Where things are kept.")
     listen: Listen = Field(default_factory=Listen, description="Where the daemon serves.")
     defaults: Defaults = Field(default_factory=Defaults, description="For every target.")
-    targets: tuple[Target, ...] = Field(
-        description="The models to watch.", examples=["[{name: …, engine: openai, base_url: …, …}]"]
+    targets: tuple[AnyTarget, ...] = Field(
+        description=(
+            "The models to watch. One with `nodes`, `node_sources` or `gateway`, and nothing "
+            "that says how to ask it, is read for its nodes only."
+        ),
+        examples=["[{name: …, engine: openai, base_url: …, …}]"],
+    )
+    nodes: NodeReading = Field(
+        default_factory=NodeReading, description="How nodes are read, and what they are held to."
     )
     checks: Checks = Field(
         default_factory=Checks, description="Checks that need more than the answer itself."

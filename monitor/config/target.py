@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from monitor.config.known import EngineName, NodeEngineName, ProbeName
+from monitor.config.acceptance import Truncation
+from monitor.config.known import EngineName, ProbeName
+from monitor.config.nodes import Gateway, Node, NodeSource
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
@@ -20,7 +22,6 @@ from monitor.config.values import (
     HeaderName,
     HeadersFromEnv,
     HttpUrl,
-    IsoDate,
     Label,
     Labels,
     Percent,
@@ -94,42 +95,6 @@ class Tenant(Section):
         return self
 
 
-class Node(Section):
-    """One serving process behind the target, read but never probed."""
-
-    url: HttpUrl = Field(
-        description="Where its own endpoints are.", examples=["http://prefill-0:30000"]
-    )
-    role: Literal["unified", "prefill", "decode"] = Field(
-        default="unified", description="Its part in serving."
-    )
-    engine: NodeEngineName | None = Field(
-        default=None, description="Its serving engine; found out if left out."
-    )
-    token_env: EnvName | None = Field(
-        default=None, description="Environment variable that holds its token."
-    )
-    token_file: FileName | None = Field(default=None, description="File that holds its token.")
-
-    @property
-    def token(self) -> SecretRef | None:
-        """The name of its token, or ``None``."""
-        return self.secret("token")
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        self._only_one_of("token")
-        return self
-
-
-class Truncation(Section):
-    """A known and wanted deviation: who accepts it, why, and until when."""
-
-    owner: Text = Field(description="Who answers for it.", examples=["serving-team"])
-    reason: Text = Field(description="Why it is wanted.", examples=["documented by the vendor"])
-    expires: IsoDate = Field(description="After this day it alerts again.", examples=["2027-01-31"])
-
-
 class Overflow(Section):
     """What a prompt beyond the limit must lead to; no ``truncate`` means it must be refused."""
 
@@ -139,7 +104,7 @@ class Overflow(Section):
 
     def expired(self, today: date) -> bool:
         """Return true if an accepted truncation is past its day."""
-        return self.truncate is not None and self.truncate.expires < today
+        return self.truncate is not None and self.truncate.expired(today)
 
     def accepts_truncation(self, today: date) -> bool:
         """Return true if truncation is accepted today."""
@@ -244,6 +209,12 @@ class Target(Section):
         default=None, description="The declared limit of an answer."
     )
     nodes: tuple[Node, ...] = Field((), description="The processes that serve it, if reachable.")
+    node_sources: tuple[NodeSource, ...] = Field(
+        (), description="Where more of them are found; needs `nodes.addresses`."
+    )
+    gateway: Gateway | None = Field(
+        default=None, description="What lists the models that are served here."
+    )
     labels: Labels = Field(default_factory=dict, description="Region, tier and the like.")
     overflow: Annotated[Overflow, BeforeValidator(_overflow)] = Field(
         default_factory=Overflow,

@@ -17,6 +17,7 @@ DURATION_KEYS = (
     *("interval", "timeout", "jitter", "misfire_grace"),
     *("false_page_every", "false_ticket_every"),
     *("window", "within"),
+    "rules_max_age",
 )
 MAX_TEXT = 512
 MAX_LABELS = 8

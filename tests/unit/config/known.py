@@ -8,7 +8,7 @@ from monitor.config import Config, load_config
 
 ENGINES = ("openai",)
 PROBES = ("boundary", "burst", "canary", "golden", "prefix", "tenant")
-NODE_ENGINES = ("llama_cpp", "sglang", "vllm")
+NODE_ENGINES = ("llama.cpp", "ollama", "sglang", "vllm")
 
 GOOD = """\
 version: 1
