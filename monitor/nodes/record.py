@@ -62,8 +62,13 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KvUse:
-    """The KV pool as it is used now. Tokens over all data-parallel ranks; the ratio is 0 to 1."""
+    """The KV pool as it is used now. Tokens over all data-parallel ranks; the ratio is 0 to 1.
 
+    ``capacity_tokens`` is over all ranks too, for used, free and evictable together never exceed
+    it. The ratio is that of the fullest rank.
+    """
+
+    capacity_tokens: int | None = None
     used_tokens: int | None = None
     free_tokens: int | None = None
     evictable_tokens: int | None = None
@@ -92,11 +97,11 @@ class Live:
 class NodeFacts:
     """What a node is.
 
-    ``advertised_tokens`` is the context it states, ``enforced_tokens`` the longest prompt it
-    admits, ``pool_tokens`` what its KV pool holds (one replica: over data-parallel ranks the
-    smallest, since one request lives on one rank). ``pool_bound`` says that the pool, not the
-    context, limits a prompt; ``None`` where that cannot be told. ``settings`` are those that rules
-    may speak of, redacted.
+    ``advertised_tokens`` is the context it states, ``enforced_tokens`` the limit of a prompt by
+    the engine's own number (SGLang's ``max_req_input_len``, at which it refuses), ``pool_tokens``
+    what its KV pool holds (one replica: over data-parallel ranks the smallest, since one request
+    lives on one rank). ``pool_bound`` says that the pool, not the context, limits a prompt;
+    ``None`` where that cannot be told. ``settings`` are those that rules may speak of, redacted.
     """
 
     engine: str | None = None

@@ -1,0 +1,159 @@
+"""The pages of one node: fetched with GET alone, each at most once, none that changes anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from monitor.clock import Clock
+from monitor.engines.faults import FaultList
+from monitor.engines.json_text import NotJsonError, parse_json
+from monitor.engines.openai_fields import is_object
+from monitor.engines.wire import bearer
+from monitor.http import HttpClient, Limits, RawReply, origin_of
+
+Document = dict[str, object]
+
+METRICS = "/metrics"
+READABLE = frozenset(
+    {
+        METRICS,
+        "/v1/models",
+        "/version",
+        "/server_info",
+        "/get_server_info",
+        "/model_info",
+        "/get_model_info",
+        "/v1/loads",
+        "/get_load",
+        "/props",
+        "/api/version",
+        "/api/ps",
+        "/api/tags",
+    }
+)
+"""Every page that is ever asked for. None generates, flushes, aborts or sets anything."""
+
+PAGE_BYTES = 4_000_000
+_MAX_VALUES = 100_000
+_NOT_SERVED = frozenset({404, 405, 501})
+_NOT_ALLOWED = frozenset({401, 403})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One page as it came; ``why`` is our word for why it did not, else ``None``."""
+
+    path: str
+    status: int | None
+    body: bytes = field(default=b"", repr=False)
+    why: str | None = None
+    served: bool = True
+
+
+class NodePages:
+    """Fetches the pages of one node until ``deadline_seconds`` are over.
+
+    The credential goes to the node's own origin only: a relay that has its metrics elsewhere is
+    asked without. Raises ``ValueError`` for a URL that we would not go to.
+    """
+
+    def __init__(
+        self,
+        http: HttpClient,
+        *,
+        url: str,
+        metrics_url: str | None,
+        credential: str | None,
+        clock: Clock,
+        deadline_seconds: float,
+    ) -> None:
+        self._http = http
+        self._root = url.rstrip("/").removesuffix("/v1")
+        self._metrics_url = metrics_url or self._root + METRICS
+        self._credential = credential
+        self._clock = clock
+        self._ends = clock.monotonic() + deadline_seconds
+        self._pages: dict[str, Page] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    @property
+    def reached(self) -> bool:
+        """True if the node answered at least once, in whatever way."""
+        return any(page.status is not None for page in self._pages.values())
+
+    @property
+    def first_problem(self) -> str | None:
+        """Why a page did not come, of the first that did not."""
+        return next((page.why for page in self._pages.values() if page.why), None)
+
+    async def fetch(self, paths: Iterable[str]) -> None:
+        """Fetch ``paths`` side by side, so that one that hangs does not hold up the others."""
+        await asyncio.gather(*(self.page(path) for path in paths))
+
+    async def page(self, path: str) -> Page:
+        """Return the page at ``path``, which is one of ``READABLE``."""
+        if path not in READABLE:
+            raise ValueError(f"{path} is no page that a reader may ask for")
+        async with self._locks.setdefault(path, asyncio.Lock()):
+            if path not in self._pages:
+                self._pages[path] = await self._get(path)
+            return self._pages[path]
+
+    async def document(self, path: str) -> Document | None:
+        """Return the JSON object at ``path``, ``None`` if there is none."""
+        value = await self.json(path)
+        return value if is_object(value) else None
+
+    async def json(self, path: str) -> object:
+        """Return the JSON value at ``path``, ``None`` if there is none."""
+        page = await self.page(path)
+        if page.why is not None:
+            return None
+        try:
+            return parse_json(page.body, FaultList(), max_values=_MAX_VALUES)
+        except NotJsonError:
+            return None
+
+    async def why_not(self, *paths: str) -> str:
+        """Say why none of ``paths`` gave a fact, in our own words."""
+        pages = [await self.page(path) for path in paths]
+        told = next((page for page in pages if page.why and page.served), None)
+        told = told or next((page for page in pages if page.why), None)
+        if told is None or not all(page.why for page in pages):
+            return f"{' and '.join(paths)} did not say it in a form that can be read"
+        return f"{told.path}: {told.why}"
+
+    async def _get(self, path: str) -> Page:
+        url = self._metrics_url if path == METRICS else self._root + path
+        left = self._ends - self._clock.monotonic()
+        if left <= 0:
+            return Page(path=path, status=None, why="no time was left to ask for it")
+        own = origin_of(url) == origin_of(self._root)
+        raw = await self._http.send(
+            "GET",
+            url,
+            headers=bearer(self._credential if own else None),
+            timeout_seconds=left,
+        )
+        return _page(path, raw)
+
+
+def page_limits() -> Limits:
+    """Return what one page may cost."""
+    return Limits(body_bytes=PAGE_BYTES)
+
+
+def _page(path: str, raw: RawReply) -> Page:
+    if raw.failure is not None:
+        return Page(path=path, status=raw.status, why=raw.failure.detail)
+    if raw.status in _NOT_SERVED:
+        why = "the node does not serve this page"
+        return Page(path=path, status=raw.status, why=why, served=False)
+    if raw.status in _NOT_ALLOWED:
+        why = f"HTTP {raw.status}, the node wants a credential or another one"
+        return Page(path=path, status=raw.status, why=why)
+    if raw.status != 200:  # noqa: PLR2004
+        return Page(path=path, status=raw.status, why=f"HTTP {raw.status}")
+    return Page(path=path, status=raw.status, body=raw.body)

@@ -1,0 +1,140 @@
+"""What every reader of an engine promises, and how it reads single values of a hostile page."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from monitor.engines.openai_fields import is_object
+from monitor.nodes.pages import Document, NodePages
+from monitor.nodes.record import Gap, Live, NodeFacts, Role, Setting
+from monitor.scoring.pii.secrets import JWT, VENDORS
+
+MAX_MODELS = 64
+MAX_SETTING_CHARS = 64
+_MAX_NAME_CHARS = 120
+_MAX_TOKENS = 10**10
+_MAX_NUMBER = 10**18
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.+:/@-]*", re.ASCII)
+_SECRET = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What one reader made of one node's pages."""
+
+    facts: NodeFacts = field(default_factory=NodeFacts)
+    live: Live = field(default_factory=Live)
+    gaps: tuple[Gap, ...] = ()
+
+
+class NodeReader(Protocol):
+    """Reads the nodes of one engine, with pages of ``READABLE`` alone.
+
+    ``signs`` are the pages that ``recognises`` looks at. Neither method raises for what a node
+    says: a fact that is missing, or is no fact, is ``None`` and a ``Gap``, never a default.
+    """
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """The pages by which the engine is known."""
+
+    async def recognises(self, pages: NodePages) -> bool:
+        """Tell whether the node runs this engine."""
+
+    async def read(self, pages: NodePages, role: Role | None) -> Reading:
+        """Return what the node says; ``role`` is what the configuration says it is."""
+
+
+class Gaps:
+    """The facts that could not be read, each told once."""
+
+    def __init__(self) -> None:
+        self._why: dict[str, str] = {}
+
+    def add(self, fact: str, why: str) -> None:
+        """Note that ``fact`` could not be read."""
+        self._why.setdefault(fact, why)
+
+    def done(self) -> tuple[Gap, ...]:
+        """Return the gaps in the order they were found."""
+        return tuple(Gap(fact=fact, why=why) for fact, why in self._why.items())
+
+
+def tokens(value: object) -> int | None:
+    """Return a plausible number of tokens, ``None`` for anything else: no text, none below one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not math.isfinite(value) or value != int(value) or not 0 < value <= _MAX_TOKENS:
+        return None
+    return int(value)
+
+
+def digits(value: str | None) -> int | None:
+    """Return the tokens that a label states in plain digits, ``None`` for anything else."""
+    if value is None or not value.isascii() or not value.isdigit() or len(value) > len("1" * 11):
+        return None
+    return tokens(int(value))
+
+
+def objects(value: object) -> list[Document]:
+    """Return the objects of a JSON list, none if it is no list."""
+    return [each for each in value if is_object(each)] if isinstance(value, list) else []
+
+
+def word(value: object) -> str | None:
+    """Return a plain short word such as a version or a mode, ``None`` for anything else."""
+    if not isinstance(value, str) or len(value) > MAX_SETTING_CHARS or _SECRET.search(value):
+        return None
+    return value if _PLAIN.fullmatch(value) else None
+
+
+def model_name(value: object) -> str | None:
+    """Return a model's name without the folder it was loaded from, ``None`` if it is none.
+
+    A server that was given no name calls the model by its path, which is nobody's business.
+    """
+    if not isinstance(value, str):
+        return None
+    name = re.split(r"[/\\]", value.rstrip("/\\"))[-1] if value[:1] in "/\\~." else value
+    if len(name) > _MAX_NAME_CHARS or _SECRET.search(name):
+        return None
+    return name if _PLAIN.fullmatch(name) else None
+
+
+def listed_models(listing: Document | None, key: str = "data") -> list[tuple[str, Document]]:
+    """Return the models of a listing by name; one without a usable name is left out."""
+    entries = objects((listing or {}).get(key))[:MAX_MODELS]
+    named = ((model_name(entry.get("id", entry.get("name"))), entry) for entry in entries)
+    return [(name, entry) for name, entry in named if name]
+
+
+def owned_by(listing: Document | None, owner: str) -> bool:
+    """Tell whether a listing names ``owner`` as the owner of its models."""
+    return any(entry.get("owned_by") == owner for entry in objects((listing or {}).get("data")))
+
+
+def settings_of(said: Mapping[str, object], allowed: Collection[str]) -> dict[str, Setting]:
+    """Return those settings that are on the list of ``allowed`` ones and are plain values.
+
+    Everything else is dropped here, so that it can be neither stored nor shown.
+    """
+    kept: dict[str, Setting] = {}
+    for name in allowed:
+        if name in said:
+            plain, value = _plain(said[name])
+            if plain:
+                kept[name] = value
+    return kept
+
+
+def _plain(value: object) -> tuple[bool, Setting]:
+    if value is None or isinstance(value, bool):
+        return True, value
+    if isinstance(value, int | float):
+        return math.isfinite(value) and abs(value) <= _MAX_NUMBER, value
+    text = word(value)
+    return text is not None, text
