@@ -20,19 +20,27 @@ def lab(
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     context: Annotated[int, typer.Option(help="Context in tokens, at most 16384.")] = 4096,
     parameter: Annotated[
-        list[str] | None, typer.Option("--set", help="A fault's parameter, fault.name=value.")
+        list[str] | None,
+        typer.Option("--set", help="A parameter: fault.name=value, or lab.name=value."),
+    ] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="unified (one node) or pd (a prefill and a decode node).")
     ] = None,
     draw: Annotated[
         bool, typer.Option("--draw", help="Draw what is not set from the seed.")
     ] = False,
     list_faults: Annotated[bool, typer.Option(help="Print the faults and stop.")] = False,
 ) -> None:
-    """Serve a simulated cluster on 127.0.0.1; prints one JSON line with URL and keys when ready."""
+    """Serve a simulated cluster and its nodes on 127.0.0.1.
+
+    Prints one JSON line with URL, keys and nodes when ready.
+    """
     arguments = ["--port", str(port), "--seed", str(seed), "--context", str(context)]
     for name in fault or ():
         arguments += ["--fault", name]
     for value in parameter or ():
         arguments += ["--set", value]
+    arguments += ["--mode", mode] if mode else []
     if draw:
         arguments.append("--draw")
     if list_faults:

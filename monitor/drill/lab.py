@@ -16,6 +16,7 @@ from monitor.errors import DavylampError
 START_SECONDS = 30.0
 STOP_SECONDS = 30.0
 _LONGEST_LINE = 64 * 1024 * 1024
+_ANSWERS = "answers"
 _COMMAND = (sys.executable, "-m", "monitor.lab")
 
 
@@ -31,11 +32,12 @@ Said = TypeVar("Said", bound=_Said)
 
 
 class Mechanism(_Said):
-    """A fault or null as the lab lists it."""
+    """A fault or null as the lab lists it; ``shown_by`` says where it is seen."""
 
     name: str
     null: bool
     sentence: str
+    shown_by: str = _ANSWERS
     deterministic: bool
 
 
@@ -114,7 +116,10 @@ async def started_lab(arguments: Sequence[str]) -> AsyncIterator[Lab]:
 
 
 def mechanisms() -> tuple[Mechanism, ...]:
-    """Return every fault and null of the lab. Raises ``LabError`` if it does not list them."""
+    """Return every fault and null of the lab that answers show, not those of its nodes' pages.
+
+    Raises ``LabError`` if it does not list them.
+    """
     try:
         listed = subprocess.run(  # noqa: S603 - our own program
             [*_COMMAND, "--list-faults", "--json"],
@@ -125,10 +130,11 @@ def mechanisms() -> tuple[Mechanism, ...]:
     except subprocess.TimeoutExpired as error:
         raise LabError("the lab did not list its faults in time") from error
     try:
-        return tuple(TypeAdapter(list[Mechanism]).validate_json(listed.stdout))
+        found = TypeAdapter(list[Mechanism]).validate_json(listed.stdout)
     except ValidationError as error:
         msg = f"the lab did not list its faults (exit {listed.returncode})"
         raise LabError(msg) from error
+    return tuple(each for each in found if each.shown_by == _ANSWERS)
 
 
 async def _line(process: asyncio.subprocess.Process, seconds: float) -> bytes:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import signal
 import socket
 import sys
+from collections.abc import Mapping
 
 import uvicorn
 
@@ -17,6 +19,8 @@ from monitor.lab.mechanisms.catalogue import (
     assemble,
     parse_sets,
 )
+from monitor.lab.node_server import NodeFace
+from monitor.lab.ports import GATEWAY, Port, Ports
 from monitor.lab.responder import facts
 from monitor.lab.server import application
 from monitor.lab.service import Service
@@ -26,6 +30,7 @@ from monitor.lab.settings import (
     TENANTS,
     LabSettings,
     Mode,
+    NodeRole,
 )
 
 # Longer than any answer takes; who holds a connection open longer is cut off.
@@ -56,14 +61,18 @@ def main(argv: list[str] | None = None) -> int:
 def serve(service: Service, host: str, port: int) -> None:
     """Listen, print one line of JSON, answer until a signal comes, and print what happened."""
     facts.load()
-    # With the protocol named, accepted connections send small packets at once.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
-    # Who reads the announcement may connect at once, and stop the lab at once.
-    listener.listen(_BACKLOG)
+    listener = _listener(host, port)
+    first = service.settings.node_port
+    nodes = {
+        role: _listener(host, first + place if first else 0)
+        for place, role in enumerate(service.settings.roles)
+    }
+    ports = Ports(
+        Port(GATEWAY, application(service)),
+        {_port(each): Port(role, NodeFace(service, role)) for role, each in nodes.items()},
+    )
     config = uvicorn.Config(
-        application(service),
+        ports,
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
@@ -72,26 +81,52 @@ def serve(service: Service, host: str, port: int) -> None:
     # The server stops in good order and then raises the signal again: that is a normal end here.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, server.handle_exit)
-    bound = listener.getsockname()[1]
-    sys.stdout.write(json.dumps(announcement(service.settings, host, bound)) + "\n")
-    sys.stdout.flush()
-    with listener:
-        server.run(sockets=[listener])
-    sys.stdout.write(json.dumps(service.report()) + "\n")
+    where = {role: f"http://{host}:{_port(each)}" for role, each in nodes.items()}
+    _say(announcement(service.settings, f"http://{host}:{_port(listener)}", where))
+    with contextlib.ExitStack() as open_sockets:
+        sockets = [open_sockets.enter_context(each) for each in (listener, *nodes.values())]
+        server.run(sockets=sockets)
+    _say({**service.report(), "asked": ports.asked})
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    # With the protocol named, accepted connections send small packets at once.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    # Who reads the announcement may connect at once, and stop the lab at once.
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def _port(listener: socket.socket) -> int:
+    return int(listener.getsockname()[1])
+
+
+def _say(what: Mapping[str, object]) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 
 
-def announcement(settings: LabSettings, host: str, port: int) -> dict[str, object]:
+def announcement(
+    settings: LabSettings, base: str, nodes: Mapping[NodeRole, str]
+) -> dict[str, object]:
     """Return what a client needs to know; nothing tells which faults are on."""
-    base = f"http://{host}:{port}"
-    return {
+    said: dict[str, object] = {
         "url": f"{base}/v1",
         "base": base,
         "model": settings.model,
         "context_tokens": settings.context_tokens,
         "keys": dict(settings.keys),
         "seed": settings.seed,
+        "nodes": [{"name": role, "role": role, "url": url} for role, url in nodes.items()],
     }
+    return said | ({"node_token": settings.node_token} if settings.node_auth else {})
+
+
+def node_token(seed: int) -> str:
+    """Return the token of the nodes: a function of the seed."""
+    return "sk-node-" + hashlib.sha256(f"{seed}/node".encode()).hexdigest()[:24]
 
 
 def tenant_keys(seed: int) -> dict[str, str]:
@@ -104,7 +139,10 @@ def tenant_keys(seed: int) -> dict[str, str]:
 
 def _settings(options: argparse.Namespace) -> LabSettings:
     return LabSettings(
-        context_tokens=options.context, seed=options.seed, keys=tenant_keys(options.seed)
+        context_tokens=options.context,
+        seed=options.seed,
+        keys=tenant_keys(options.seed),
+        node_token=node_token(options.seed),
     )
 
 
@@ -153,6 +191,7 @@ def _listed() -> list[dict[str, object]]:
             "null": mechanism.null,
             "sentence": mechanism.sentence,
             "params": dict(mechanism.params),
+            "shown_by": mechanism.shown_by,
             "deterministic": mechanism.deterministic,
             "drawn": {name: str(each) for name, each in mechanism.drawn_from().items()},
         }

@@ -7,7 +7,7 @@ waits in line joins together, and every running request emits a few tokens.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -17,7 +17,7 @@ from monitor.lab.limits import refused_by_the_scheduler
 from monitor.lab.pages import PagePool, PoolFullError, Slots
 from monitor.lab.prefix import PrefixCache
 from monitor.lab.responder.draft import Draft
-from monitor.lab.settings import LabSettings, Mode
+from monitor.lab.settings import LabSettings, Mode, NodeRole
 from monitor.lab.steps import END, Steps
 from monitor.lab.tokenizer import Special
 from monitor.lab.truth import note_foreign_slots, note_foreign_token
@@ -35,6 +35,7 @@ class Counters:
 
     requests: int = 0
     aborted: int = 0
+    transfer_failed: int = 0
     prompt_tokens: int = 0
     cached_tokens: int = 0
     generated_tokens: int = 0
@@ -48,14 +49,7 @@ class Engine:
         self.settings = settings
         self._steps = steps
         self._responder = responder
-        self.prefill_pool = PagePool(settings.prefill_pages, settings.page_size)
         self.disaggregated = settings.mode is Mode.PD
-        self.decode_pool = (
-            PagePool(settings.decode_pages, settings.page_size)
-            if self.disaggregated
-            else self.prefill_pool
-        )
-        self.cache = PrefixCache(self.prefill_pool, steps.evicted)
         self.waiting: deque[Job] = deque()
         self.arriving: list[Job] = []
         self.running: list[Job] = []
@@ -63,8 +57,31 @@ class Engine:
         # The job that the step under way is about.
         self._at: Job | None = None
         self.on_finish: Callable[[Job], None] = lambda _: None
+        self._start_first()
+        self._start_decode()
+
+    def _start_first(self) -> None:
+        """Start the node that takes prompts in: an empty pool, nothing cached or counted."""
+        self.prefill_pool = PagePool(self.settings.prefill_pages, self.settings.page_size)
+        self.cache = PrefixCache(self.prefill_pool, self._steps.evicted)
         self.prefill = Counters()
-        self.decode = Counters() if self.disaggregated else self.prefill
+
+    def _start_decode(self) -> None:
+        self.decode_pool, self.decode = self.prefill_pool, self.prefill
+        if self.disaggregated:
+            self.decode_pool = PagePool(self.settings.decode_pages, self.settings.page_size)
+            self.decode = Counters()
+
+    def restart(self, roles: Collection[NodeRole]) -> list[Job]:
+        """Let nodes begin anew; return the requests under way, which are lost."""
+        self._at = None
+        lost = self.break_off()
+        self.late.clear()
+        if self.settings.roles[0] in roles:
+            self._start_first()
+        if NodeRole.DECODE in roles or not self.disaggregated:
+            self._start_decode()
+        return lost
 
     def submit(self, job: Job) -> None:
         """Put a job in line, or refuse it (``job.refusal``), or let its placeholder pass."""
@@ -76,7 +93,7 @@ class Engine:
             self.waiting.append(job)
             return
         job.loaded = PLACEHOLDER
-        if self._steps.retire_refused(job) or not self.disaggregated:
+        if not self.settings.has_placeholder_bug or self._steps.retire_refused(job):
             self.prefill.aborted += 1
             return
         job.refusal = None
@@ -139,7 +156,7 @@ class Engine:
                 late = LateWrite.of(job, self.decode_pool, self.prefill_pool)
                 self.late = [*self.late, late][-_MOST_LATE:]
                 self._steps.aborted(job)
-                self.decode.aborted += 1
+                self._count_abort(job)
                 self._forget(job)
                 self._give_back(job)
 
@@ -265,7 +282,7 @@ class Engine:
         if job.match:
             self.cache.release(job.match)
         spare = self.cache.insert(table, length, job.cache_salt)
-        self.prefill_pool.free(spare)
+        self._steps.release(self.prefill_pool, spare, job)
         if self.settings.cache_tokens:
             self.cache.keep_at_most(self.settings.cache_tokens // self.settings.page_size)
 
@@ -331,7 +348,7 @@ class Engine:
         self._count_decode(job)
         if self.disaggregated:
             if not job.pages_released:
-                self.decode_pool.free(job.table)
+                self._steps.release(self.decode_pool, job.table, job)
         elif not job.pages_released:
             self._retire_prefill(job, job.table, job.length + len(job.output))
         elif job.match:
@@ -348,6 +365,13 @@ class Engine:
             self.prefill_pool.free(job.prefill_table[len(shared) :])
         if job.match:
             self.cache.release(job.match)
+
+    def _count_abort(self, job: Job) -> None:
+        """Count a job whose client went away; pages that were on their way did not arrive."""
+        self.decode.aborted += 1
+        if self.disaggregated and not job.has_arrived:
+            self.prefill.transfer_failed += 1
+            self.decode.transfer_failed += 1
 
     def _count_prefill(self, job: Job) -> None:
         self.prefill.requests += 1

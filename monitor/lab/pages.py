@@ -90,6 +90,11 @@ class PagePool:
                 self._is_free[page] = 1
                 heapq.heappush(self._free, page)
 
+    def free_again(self, pages: list[int]) -> None:
+        """Put pages on the free list a second time: what ``free`` keeps from happening."""
+        for page in pages:
+            heapq.heappush(self._free, page)
+
     def write(self, table: list[int], position: int, tokens: list[int], writer: str) -> None:
         """Write tokens through a block table, from a position on."""
         size = self.page_size

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import traceback
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from monitor.lab.asked import ChatRequest
@@ -16,7 +16,7 @@ from monitor.lab.jobs import Caller, Job, OutputToken, Refusal, Usage, request_i
 from monitor.lab.limits import refused_at_the_door
 from monitor.lab.parsing import OutputParser
 from monitor.lab.responder.compose import ModelResponder
-from monitor.lab.settings import LabSettings
+from monitor.lab.settings import LabSettings, NodeRole
 from monitor.lab.steps import Steps
 from monitor.lab.template import render
 from monitor.lab.tokenizer import Tokenizer
@@ -123,6 +123,7 @@ class Service:
 
     def admit(self, request: ChatRequest, caller: Caller) -> Answer:
         """Return the answer of a request that the engine now works on, or raise."""
+        self._restart(self.steps.node.restarts(caller))
         job = self._job(request, caller)
         self.truth.came(job)
         earlier = self.steps.stored_reply(self._replies, job.prompt, caller)
@@ -196,10 +197,18 @@ class Service:
                 error = turn.exception()
                 if error is not None:
                     traceback.print_exception(error, file=sys.stderr)
-                for job in turn.result() if error is None else self.engine.break_off():
-                    if job.rid in self._news:
-                        self._news[job.rid].set()
+                self._tell(turn.result() if error is None else self.engine.break_off())
                 await asyncio.sleep(self.settings.turn_seconds)
+
+    def _tell(self, jobs: Iterable[Job]) -> None:
+        """Wake whoever waits for news of these."""
+        for job in jobs:
+            if job.rid in self._news:
+                self._news[job.rid].set()
+
+    def _restart(self, roles: Collection[NodeRole]) -> None:
+        if roles:
+            self._tell(self.engine.restart(roles))
 
     async def _turn(self) -> list[Job]:
         return self.engine.step()

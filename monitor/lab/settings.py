@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from monitor.lab.versions import does
+
 TENANTS = ("tenant-a", "tenant-b", "tenant-c")
 MAX_CONTEXT_TOKENS = 16_384
 MIN_CONTEXT_TOKENS = 256
@@ -18,6 +20,14 @@ class Mode(StrEnum):
 
     UNIFIED = "unified"
     PD = "pd"
+
+
+class NodeRole(StrEnum):
+    """A node's part in serving, as SGLang's ``engine_type`` names it."""
+
+    UNIFIED = "unified"
+    PREFILL = "prefill"
+    DECODE = "decode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +44,14 @@ class LabSettings:
     model: str = "lamp-lab-1"
     # The SGLang version whose behaviour is played.
     version: str = "0.5.23"
+    # How many ranks share each layer; every one of them exports the same numbers.
+    tp_size: int = 1
     keys: Mapping[str, str] = field(default_factory=dict)
+    # Where the first node answers, the next on the next port; 0 takes free ones.
+    node_port: int = 0
+    # Whether the nodes ask for their token. The gateway's keys are no good there.
+    node_auth: bool = False
+    node_token: str = field(default="", repr=False)
     max_batch: int = 32
     # What the prefix cache keeps on the device, 0 for all there is room for.
     cache_tokens: int = 0
@@ -56,5 +73,21 @@ class LabSettings:
     @property
     def max_req_input_len(self) -> int:
         """Return the length from which on the scheduler refuses a prompt."""
-        pool = self.prefill_pages * self.page_size
-        return min(self.context_tokens, pool) - INPUT_RESERVE_TOKENS
+        return self.admitted_by(self.roles[0])
+
+    @property
+    def roles(self) -> tuple[NodeRole, ...]:
+        """Return the nodes there are; the first takes prompts in."""
+        if self.mode is Mode.PD:
+            return (NodeRole.PREFILL, NodeRole.DECODE)
+        return (NodeRole.UNIFIED,)
+
+    def admitted_by(self, role: NodeRole) -> int:
+        """Return the length from which on a node's own limits refuse a prompt."""
+        pages = self.decode_pages if role is NodeRole.DECODE else self.prefill_pages
+        return min(self.context_tokens, pages * self.page_size) - INPUT_RESERVE_TOKENS
+
+    @property
+    def has_placeholder_bug(self) -> bool:
+        """Return whether the version played lets a refused prompt pass to decode as one token."""
+        return self.mode is Mode.PD and not does(self.version, "retires_refused_prompts")

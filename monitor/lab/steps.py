@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from monitor.lab.gateway import GatewaySteps
 from monitor.lab.jobs import Job, OutputToken, Refusal, Usage
+from monitor.lab.node_steps import NodeSteps
 from monitor.lab.pages import PagePool, Slots
 from monitor.lab.prefix import Evicted, Match, PrefixCache
 from monitor.lab.responder.draft import Draft
@@ -114,6 +115,11 @@ def _as_filled(job: Job, pool: PagePool) -> None:
     """Do what happens to a job's pages between prefill and decode: nothing."""
 
 
+def _to_the_free_list(pool: PagePool, pages: list[int], job: Job) -> None:
+    """Give back pages of a job that is done: all of them, once."""
+    pool.free(pages)
+
+
 def _as_held(slots: Slots, job: Job) -> Slots:
     """Return what decode sees of the slots it reads."""
     return slots
@@ -133,6 +139,7 @@ class Steps:
     evicted: Callable[[Evicted], None] = _dropped
     aborted: Callable[[Job], None] = _let_go
     lands_late: Callable[[Job], bool] = _called_off
+    release: Callable[[PagePool, list[int], Job], None] = _to_the_free_list
     keep_pages_until_finish: Callable[[Job], bool] = _until_finish
     assign_tables: Callable[[list[Job], list[Job]], None] = _own_tables
     read_slots: Callable[[Slots, Job], Slots] = _as_held
@@ -143,6 +150,7 @@ class Steps:
     refuse_in_stream: Callable[[Asker], bool] = _before_the_answer
     gateway_shows_nodes: bool = True
     gateway: GatewaySteps = field(default_factory=GatewaySteps)
+    node: NodeSteps = field(default_factory=NodeSteps)
     # One for each mechanism that is on, in the order they were switched on.
     triggers: tuple[Trigger, ...] = ()
 

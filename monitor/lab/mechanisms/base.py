@@ -14,6 +14,8 @@ from monitor.lab.trigger import COMMON, Trigger, Value
 __all__ = ["Install", "Mechanism", "Trigger", "Value"]
 
 Install = Callable[[Steps, Mapping[str, Value], Trigger], Steps]
+# What shows a mechanism: the answers, or only what the nodes say of themselves.
+ANSWERS, NODES = "answers", "nodes"
 # Three labs in four strike every tenant.
 _DRAWN_TENANTS = one_of(*("",) * 9, *TENANTS)
 _DRAWN_ONSET = Between(0, 20)
@@ -29,6 +31,8 @@ class Mechanism:
     explicit options win over them. ``choices`` are the only values of a parameter that is a word.
 
     ``ranges`` are what ``--draw`` draws parameters from, ``lab_ranges`` those of the lab's sizes.
+    ``shown_by`` says what shows it: the answers, or first and mostly the nodes' own ports.
+
     A ``deterministic`` mechanism strikes whatever meets its condition, from the first request on.
     """
 
@@ -36,6 +40,7 @@ class Mechanism:
     sentence: str
     install: Install
     null: bool = False
+    shown_by: str = ANSWERS
     deterministic: bool = False
     params: Mapping[str, Value] = field(default_factory=dict)
     settings: Mapping[str, Value] = field(default_factory=dict)

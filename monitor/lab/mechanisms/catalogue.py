@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from packaging.version import InvalidVersion, Version
+
 from monitor.lab.draws import Draw, one_of
 from monitor.lab.mechanisms.aborts import ABORT_AS_LENGTH, ABORTED_PAGES_WRITTEN_LATE
 from monitor.lab.mechanisms.aging import DECAY, NAN_AFTER
@@ -19,6 +21,7 @@ from monitor.lab.mechanisms.caches import (
     STALE_ANSWER,
 )
 from monitor.lab.mechanisms.gateway import GATEWAY_FAULTS, GATEWAY_NULLS
+from monitor.lab.mechanisms.nodes import NODE_FAULTS
 from monitor.lab.mechanisms.nulls import NULLS
 from monitor.lab.mechanisms.outputs import (
     EMPTY_ANSWER,
@@ -75,6 +78,7 @@ MECHANISMS: Mapping[str, Mechanism] = {
         TURNS_ROT,
         *GATEWAY_FAULTS,
         *WORDING_FAULTS,
+        *NODE_FAULTS,
         *NULLS,
         *GATEWAY_NULLS,
         *WORDING_NULLS,
@@ -92,6 +96,10 @@ _LAB_PARAMS: Mapping[str, Value] = {
     "cache_tokens": 0,
     "transfer_turns": 0,
     "turn_seconds": 0.0,
+    "version": "0.5.23",
+    "tp_size": 1,
+    "node_port": 0,
+    "node_auth": False,
 }
 
 
@@ -112,6 +120,8 @@ def parse_sets(sets: Sequence[str]) -> dict[str, dict[str, Value]]:
         choices = {} if name == LAB else {"tenant": ("", *TENANTS), **_mechanism(name).choices}
         if raw not in choices.get(param, (raw,)):
             raise UnknownMechanismError(f"--set {text}: wanted is {' or '.join(choices[param])}")
+        if (name, param) == (LAB, "version"):
+            _check_version(text, raw)
         found.setdefault(name, {})[param] = _typed(text, raw, params[param])
     return found
 
@@ -129,23 +139,32 @@ def assemble(
     With ``draw``, what is not in ``values`` is drawn from the seed.
     """
     values = values or {}
-    steps = Steps()
-    changes: dict[str, Value] = draw_sizes(settings.seed) if draw else {}
+    steps, seed = Steps(), settings.seed
+    changes: dict[str, Value] = draw_sizes(seed) if draw else {}
     for name in names:
         mechanism = _mechanism(name)
-        chosen = mechanism.draw(settings.seed) if draw else {}
+        chosen = mechanism.draw(seed) if draw else {}
         params = {**mechanism.params, **chosen, **values.get(name, {})}
-        trigger = Trigger(seed=settings.seed, name=name, null=mechanism.null, params=params)
-        steps = mechanism.install(steps, params, trigger)
-        steps = replace(steps, triggers=(*steps.triggers, trigger))
+        steps = _with(steps, mechanism, params, seed)
         changes |= mechanism.settings
-        changes |= mechanism.draw_settings(settings.seed) if draw else {}
+        changes |= mechanism.draw_settings(seed) if draw else {}
     changes |= values.get(LAB, {})
     if mode is not None:
         changes["mode"] = mode
     if "mode" in changes:
         changes["mode"] = Mode(str(changes["mode"]))
-    return replace(settings, **changes), steps  # type: ignore[arg-type]
+    settings = replace(settings, **changes)  # type: ignore[arg-type]
+    if settings.has_placeholder_bug and OVERLENGTH_PLACEHOLDER.name not in names:
+        # Who plays a version plays what is wrong with it.
+        known = {**OVERLENGTH_PLACEHOLDER.params, "expose_nodes": steps.gateway_shows_nodes}
+        steps = _with(steps, OVERLENGTH_PLACEHOLDER, known, seed)
+    return settings, steps
+
+
+def _with(steps: Steps, mechanism: Mechanism, params: Mapping[str, Value], seed: int) -> Steps:
+    trigger = Trigger(seed=seed, name=mechanism.name, null=mechanism.null, params=params)
+    steps = mechanism.install(steps, params, trigger)
+    return replace(steps, triggers=(*steps.triggers, trigger))
 
 
 def draw_sizes(seed: int) -> dict[str, Value]:
@@ -157,6 +176,13 @@ def _mechanism(name: str) -> Mechanism:
     if name not in MECHANISMS:
         raise UnknownMechanismError(f"no fault or null is called {name!r}")
     return MECHANISMS[name]
+
+
+def _check_version(text: str, raw: str) -> None:
+    try:
+        Version(raw)
+    except InvalidVersion as error:
+        raise UnknownMechanismError(f"--set {text}: a version such as 0.5.22 is wanted") from error
 
 
 def _typed(text: str, raw: str, default: Value) -> Value:

@@ -20,6 +20,7 @@ FILLER = (
     "The baker put six warm loaves on the counter. Rain fell on the quiet town all afternoon. "
     "The clock above the bridge struck nine. Fresh snow covered the road to the harbour."
 )
+NODE_TOKEN = "sk-node"  # noqa: S105 - of a lab
 KEYS = {"tenant-a": "sk-a", "tenant-b": "sk-b"}
 
 
@@ -31,7 +32,9 @@ def lab(
     seed: int = 0,
 ) -> Service:
     """Return a lab with these mechanisms on."""
-    settings = LabSettings(context_tokens=context_tokens, seed=seed, keys=KEYS)
+    settings = LabSettings(
+        context_tokens=context_tokens, seed=seed, keys=KEYS, node_token=NODE_TOKEN
+    )
     return Service(*assemble(settings, mechanisms, values, mode=mode))
 
 

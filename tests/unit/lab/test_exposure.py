@@ -129,8 +129,9 @@ def test_the_list_can_be_read_by_machines(capsys: pytest.CaptureFixture[str]) ->
     assert monitor.lab.main(["--list-faults", "--json"]) == 0
     listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
     assert list(listed) == list(MECHANISMS)
+    more = {"shown_by", "deterministic", "drawn"}
     for name, each in listed.items():
-        assert {"name", "null", "sentence", "params", "deterministic", "drawn"} == set(each)
+        assert {"name", "null", "sentence", "params", *more} == set(each)
         assert each["drawn"].keys() <= each["params"].keys(), name
     assert listed["usage_half"]["deterministic"] is True
     assert listed["batch_crossed"]["deterministic"] is False
@@ -176,4 +177,5 @@ def test_a_lab_stopped_as_soon_as_it_speaks_still_stops(monkeypatch: pytest.Monk
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    assert [sorted(json.loads(line)) for line in said][1] == ["foreign", "mechanisms", "requests"]
+    report = [sorted(json.loads(line)) for line in said][1]
+    assert report == ["asked", "foreign", "mechanisms", "requests"]

@@ -256,5 +256,5 @@ def test_the_command_says_where_it_is_and_stops_in_good_order() -> None:
         lab_.terminate()
         assert lab_.wait(20) == 0
     assert reply.json()["choices"][0]["finish_reason"] == "length"
-    assert set(said) == {"url", "base", "model", "context_tokens", "keys", "seed"}
+    assert set(said) == {"url", "base", "model", "context_tokens", "keys", "seed", "nodes"}
     assert "loops" not in json.dumps(said)
