@@ -1,0 +1,183 @@
+"""The shelf of GPUs: KV pools as bytes, memory, faults, and what cannot be read."""
+
+from __future__ import annotations
+
+from dashboards.panels import (
+    GREEN,
+    RED,
+    YELLOW,
+    Look,
+    Said,
+    Shelf,
+    now,
+    prometheus,
+    rows_of,
+    stat,
+    state_timeline,
+    table,
+    time_series,
+    values,
+)
+from dashboards.questions import of
+from monitor.conventions import gpu
+
+_NO_GPU = "No GPU is read here: run davylamp exporter where the GPUs are."
+_pool_bytes = time_series(
+    Said(
+        "KV pools in bytes",
+        "bytes",
+        "Reserved, and used by the model's shape: the part of GPU memory that is the pool.",
+        "No pool can be told as bytes: what is missing stands on the right.",
+    ),
+    [prometheus(f"sum by (target, node, state) ({of(gpu.KV_POOL_BYTES)})", "{{node}} {{state}}")],
+    Look(low=0),
+)
+_unattributed = table(
+    Said(
+        "Pools that cannot be told as bytes",
+        "none",
+        "Which, and why: without it, bytes on a GPU belong to nobody.",
+        "Every pool that is read can be told as bytes, or no GPU is read.",
+    ),
+    [rows_of(f"max by (target, node, reason) ({of(gpu.KV_POOL_UNATTRIBUTED)}) == 1")],
+)
+_memory = time_series(
+    Said(
+        "GPU memory",
+        "bytes",
+        "Total, allocated, free and kept by the driver, by NVML. Allocated is not occupied.",
+        _NO_GPU,
+    ),
+    [
+        prometheus(f"max by (env, gpu) ({of(metric)})", f"{{{{gpu}}}} {word}")
+        for metric, word in (
+            (gpu.GPU_MEMORY_TOTAL, "total"),
+            (gpu.GPU_MEMORY_USED, "allocated"),
+            (gpu.GPU_MEMORY_FREE, "free"),
+            (gpu.GPU_MEMORY_RESERVED, "driver"),
+        )
+    ],
+    Look(low=0),
+)
+_busy = time_series(
+    Said("GPU at work", "percentunit", "Shares of the last sample, 0 to 1.", _NO_GPU),
+    [
+        prometheus(f"max by (env, gpu) ({of(gpu.GPU_UTILIZATION)})", "{{gpu}} kernels"),
+        prometheus(f"max by (env, gpu) ({of(gpu.GPU_MEMORY_UTILIZATION)})", "{{gpu}} memory"),
+    ],
+    Look(low=0, high=1),
+)
+_faults = time_series(
+    Said(
+        "GPU faults, a day",
+        "short",
+        "Memory errors and errors the driver reported, by kind and Xid.",
+        _NO_GPU,
+    ),
+    [
+        prometheus(
+            f"sum by (gpu, kind) (increase({of(gpu.GPU_ECC_ERRORS)}[1d]))", "{{gpu}} {{kind}}"
+        ),
+        prometheus(
+            f"sum by (gpu, code) (increase({of(gpu.GPU_XIDS)}[1d]))", "{{gpu}} Xid {{code}}"
+        ),
+    ],
+    Look(low=0, bars=True),
+)
+_worn = table(
+    Said(
+        "Memory that was replaced or retired",
+        "short",
+        "Rows and pages by kind; pending and failed ones ask for a reset or a new card.",
+        _NO_GPU,
+    ),
+    [
+        rows_of(
+            f"max by (gpu, kind) ({of(gpu.GPU_REMAPPED_ROWS)}) "
+            f"or max by (gpu, kind) ({of(gpu.GPU_RETIRED_PAGES)})"
+        )
+    ],
+)
+_gpus = state_timeline(
+    Said("GPUs that answer", "none", "Whether each GPU that was once seen answers.", _NO_GPU),
+    [
+        prometheus(f"min by (env, gpu) ({of(gpu.GPU_UP)})", "{{env}} {{gpu}}"),
+    ],
+    Look(mappings=(values({0: ("lost", RED), 1: ("answers", GREEN)}),), palette=False),
+)
+_driver = table(
+    Said(
+        "The driver, and how each GPU answers",
+        "none",
+        "What holds now: why nothing is read stands here.",
+        _NO_GPU,
+    ),
+    [
+        rows_of(
+            f"max by (env, state) ({of(gpu.GPU_DRIVER_STATE)}) == 1 "
+            f"or max by (env, gpu, state) ({of(gpu.GPU_STATE)}) == 1"
+        )
+    ],
+)
+_unread = table(
+    Said(
+        "Quantities that cannot be read",
+        "none",
+        "What cannot be read is here, never a 0 elsewhere.",
+        "Every quantity can be read, or no GPU is read.",
+    ),
+    [rows_of(f"max by (env, gpu, kind, reason) ({of(gpu.GPU_UNREAD)}) == 1")],
+)
+_cards = table(
+    Said("What each GPU is", "none", "Name and driver; the id is NVML's own.", _NO_GPU),
+    [rows_of(f"max by (env, gpu, name, driver, uuid) ({of(gpu.GPU_INFO)})")],
+)
+_processes = time_series(
+    Said(
+        "Memory by process",
+        "bytes",
+        "Of the processes of one name; few names, the rest is other.",
+        _NO_GPU,
+    ),
+    [prometheus(f"sum by (gpu, process) ({of(gpu.GPU_PROCESS_MEMORY)})", "{{gpu}} {{process}}")],
+    Look(low=0, stacked=True),
+)
+_counts = time_series(
+    Said(
+        "Processes, and instances of divided GPUs", "short", "As far as NVML shows them.", _NO_GPU
+    ),
+    [
+        prometheus(f"max by (gpu) ({of(gpu.GPU_PROCESSES)})", "{{gpu}} processes"),
+        prometheus(f"max by (gpu) ({of(gpu.GPU_MIG_ENABLED)})", "{{gpu}} divided"),
+        prometheus(f"max by (gpu) ({of(gpu.GPU_MIG_DEVICES)})", "{{gpu}} instances"),
+    ],
+    Look(low=0, stairs=True),
+)
+
+_MIG_WHY = "No GPU is divided into instances (MIG), or none is read."
+_mig = time_series(
+    Said("Memory of instances", "bytes", "Of divided GPUs: total and allocated.", _MIG_WHY),
+    [
+        prometheus(f"sum by (gpu) ({of(gpu.GPU_MIG_MEMORY_TOTAL)})", "{{gpu}} total"),
+        prometheus(f"sum by (gpu) ({of(gpu.GPU_MIG_MEMORY_USED)})", "{{gpu}} allocated"),
+    ],
+    Look(low=0),
+)
+_gpu_age = stat(
+    Said("Age of the last reading of GPUs", "s", "Whatever came of it.", _NO_GPU),
+    [now(f"time() - max by (env) ({of(gpu.GPU_LAST_READ)} > 0)", "{{env}}")],
+    Look(steps=((None, GREEN), (120, YELLOW), (600, RED))),
+)
+
+
+GPUS = Shelf(
+    title="GPUs",
+    panels=(
+        *((12, 7, _pool_bytes), (12, 7, _unattributed)),
+        *((12, 8, _memory), (12, 8, _busy)),
+        *((12, 6, _gpus), (12, 6, _driver)),
+        *((12, 7, _faults), (6, 7, _worn), (6, 7, _unread)),
+        *((12, 7, _processes), (8, 7, _counts), (4, 7, _gpu_age)),
+        *((12, 7, _cards), (12, 7, _mig)),
+    ),
+)

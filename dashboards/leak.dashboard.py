@@ -1,0 +1,212 @@
+"""Leak investigation: a trial's exchanges, tenants and markers, mostly from the store."""
+
+from __future__ import annotations
+
+from dashboards.common import (
+    CLICKHOUSE_SOURCE,
+    ENV,
+    LEAK,
+    MARKS,
+    PROMETHEUS_SOURCE,
+    TARGETS,
+    TRIAL_LINK,
+    elsewhere,
+    title_of,
+)
+from dashboards.panels import (
+    GREEN,
+    PURPLE,
+    Look,
+    Page,
+    Said,
+    Shelf,
+    clickhouse,
+    prometheus,
+    state_timeline,
+    table,
+    text,
+    time_series,
+    typed,
+    values,
+)
+from dashboards.questions import asked_by_name, of, rise
+from monitor.conventions import FINDINGS_OPEN, VERDICTS
+
+_UNREACHED = "no row, or Grafana cannot reach the store (docs/sql.md)"
+_NO_TRIAL = f"Choose a trial above, or follow one from the list of findings: {_UNREACHED}."
+_TRIAL = "trial = ${trial:sqlstring}"
+_LINKED = Look(overrides=(TRIAL_LINK,))
+_open_leaks = state_timeline(
+    Said(
+        "Open leaks",
+        "none",
+        ("Whether a finding of class LEAK or CROSSED is open. From Prometheus: always there."),
+        "The monitor does not report findings. This is not good.",
+    ),
+    [
+        prometheus(
+            "max by (target, class) (" + of(FINDINGS_OPEN, 'class=~"LEAK|CROSSED"') + ") > bool 0",
+            "{{target}} {{class}}",
+        )
+    ],
+    Look(mappings=(values({0: ("none open", GREEN), 1: ("open", PURPLE)}),), palette=False),
+)
+_verdicts_of_leak_and_crossed = time_series(
+    Said(
+        "Verdicts of LEAK and CROSSED",
+        "short",
+        "Of an hour, of every source.",
+        "The monitor does not report verdicts. This is not good.",
+    ),
+    [
+        prometheus(
+            rise(VERDICTS, 'class=~"LEAK|CROSSED"', by="target, class"), "{{target}} {{class}}"
+        )
+    ],
+    Look(bars=True, stacked=True, low=0),
+)
+_findings_of_leaks = table(
+    Said(
+        "Findings of leaks",
+        "none",
+        ("First seen in this time range. A finding's trials: `davylamp findings show ID`."),
+        f"No leak was found in this time range: {_UNREACHED}.",
+    ),
+    [
+        clickhouse(
+            "SELECT id AS finding, target, class, state, first_seen, last_seen, "
+            "count, reproduced, trials[1] AS trial FROM findings FINAL WHERE "
+            "$__timeFilter(first_seen) AND class IN ('LEAK', 'CROSSED') AND "
+            "match(target, '^(${target:regex})$') ORDER BY first_seen DESC LIMIT 100"
+        )
+    ],
+    _LINKED,
+)
+_whose_text_how_often_with_how_much_evidence = table(
+    Said(
+        "Whose text, how often, with how much evidence",
+        "short",
+        "Owners of registered strings that were seen in answers to others.",
+        f"Nobody's text was seen in answers to others: {_UNREACHED}.",
+    ),
+    [clickhouse(asked_by_name("leaks_by_owner"))],
+)
+_what_this_shows = text(
+    "What this shows",
+    "How the tables below are read.",
+    (
+        "Numbers, codes and keyed hashes only: the store holds no text in clear. "
+        "`davylamp explain ${trial}` says in words what was judged; `davylamp "
+        "findings verify` asks again; `davylamp findings certify` shows it to "
+        "others. Each table is of the trial that is typed above or came with a "
+        "link."
+    ),
+)
+_verdict = table(
+    Said(
+        "Verdict",
+        "none",
+        "What was decided of the trial, by which version of the checks.",
+        _NO_TRIAL,
+    ),
+    [
+        clickhouse(
+            "SELECT decided_at, source, target, model, probe, shape, stratum, "
+            "outcome, class, reason, finding, checks_version, markers FROM verdicts "
+            f"FINAL WHERE {_TRIAL} ORDER BY decided_at"
+        )
+    ],
+)
+_exchanges_and_whose_they_were = table(
+    Said(
+        "Exchanges, and whose they were",
+        "none",
+        ("Each exchange of the trial: tenant, part, timing, tokens, ids of both sides."),
+        _NO_TRIAL,
+    ),
+    [clickhouse(asked_by_name("trial_exchanges"))],
+)
+_signals_that_say_something = table(
+    Said(
+        "Signals that say something",
+        "none",
+        ("What checks said of each exchange, with evidence and owner; quiet ones are left out."),
+        _NO_TRIAL,
+    ),
+    [
+        clickhouse(
+            "SELECT exchange, code, variant, status, evidence_bits, owner_target, "
+            "owner_tenant, owner_trial AS trial, explanation FROM signals FINAL "
+            f"WHERE {_TRIAL} ORDER BY exchange, position"
+        )
+    ],
+    _LINKED,
+)
+_markers_the_trial_minted = table(
+    Said(
+        "Markers the trial minted",
+        "none",
+        ("Who owns each, when it was minted and until when its text is kept sealed."),
+        _NO_TRIAL,
+    ),
+    [
+        clickhouse(
+            "SELECT id AS marker, kind, tenant, isolation, exchange, epoch, "
+            "minted_at, expires_at, length(part_hashes) AS parts, sealed != '' AS "
+            f"text_is_kept FROM markers FINAL WHERE {_TRIAL} ORDER BY exchange, "
+            "minted_at"
+        )
+    ],
+)
+_where_this_trial_s_markers_were_seen_since = table(
+    Said(
+        "Where this trial's markers were seen since",
+        "none",
+        ("Trials in whose answers a marker of this trial turned up: the other side of a leak."),
+        f"This trial's markers were seen nowhere else: {_UNREACHED}.",
+    ),
+    [
+        clickhouse(
+            "SELECT decided_at, trial, target, exchange, code, variant, "
+            "evidence_bits, marker FROM signals FINAL WHERE owner_trial = "
+            "${trial:sqlstring} AND status = 'fail' AND trial != ${trial:sqlstring} "
+            "ORDER BY decided_at LIMIT 200"
+        )
+    ],
+    _LINKED,
+)
+page = Page(
+    uid=LEAK,
+    title=title_of(LEAK),
+    about=(
+        "Whose text was seen by whom, and what is known of the trial that shows "
+        "it. No text is kept."
+    ),
+    variables=(PROMETHEUS_SOURCE, CLICKHOUSE_SOURCE, ENV, TARGETS, typed("trial", "Trial")),
+    annotations=MARKS,
+    links=elsewhere(LEAK),
+    since="now-7d",
+    tags=("leak",),
+    shelves=(
+        Shelf(
+            title="Is there a leak?",
+            panels=(
+                (12, 6, _open_leaks),
+                (12, 6, _verdicts_of_leak_and_crossed),
+                (24, 8, _findings_of_leaks),
+                (24, 7, _whose_text_how_often_with_how_much_evidence),
+            ),
+        ),
+        Shelf(
+            title="Trial ${trial}",
+            panels=(
+                (24, 4, _what_this_shows),
+                (24, 7, _verdict),
+                (24, 8, _exchanges_and_whose_they_were),
+                (12, 8, _signals_that_say_something),
+                (12, 8, _markers_the_trial_minted),
+                (24, 8, _where_this_trial_s_markers_were_seen_since),
+            ),
+        ),
+    ),
+)
