@@ -91,6 +91,19 @@ def _trust() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)
 
 
+def plain_transport() -> httpx.AsyncHTTPTransport:
+    """Return what connects: a fresh connection each time, nothing read from the environment."""
+    return httpx.AsyncHTTPTransport(
+        verify=_trust(),
+        trust_env=False,
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+    )
+
+
+class ForbiddenAddressError(OSError):
+    """The address is not one that a transport may connect to: the cause of its error."""
+
+
 class HttpClient:
     """One target's client. ``transport`` is the seam for tests and for a private CA.
 
@@ -112,11 +125,7 @@ class HttpClient:
         self.limits = limits or Limits()
         self._origins = origins
         self._clock = clock
-        self._transport = transport or httpx.AsyncHTTPTransport(
-            verify=_trust(),
-            trust_env=False,
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
-        )
+        self._transport = transport or plain_transport()
 
     async def send(
         self,
@@ -363,6 +372,8 @@ def _ended_early(error: httpx.RemoteProtocolError) -> bool:
 def _why_not_connected(error: BaseException) -> str:
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, ForbiddenAddressError):
+            return "its address is not among those that may be read"
         if isinstance(cause, socket.gaierror):
             return "the host name has no address"
         if isinstance(cause, ssl.SSLCertVerificationError):

@@ -1,0 +1,282 @@
+"""Which nodes there are: those that are listed, and those found in DNS or in Prometheus' files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from monitor.clock import Clock
+from monitor.config import Config, NodeTarget, SecretRef, Target, resolve_secret
+from monitor.config.acceptance import AcceptedRule
+from monitor.config.nodes import Node, NodeReading, NodeSource, Reached, host_and_port
+from monitor.nodes.file_sd import BadFileError, Listed, files_of, read_file
+from monitor.nodes.guard import Allowed, GuardedTransport, Resolve, addresses, resolve_host
+from monitor.nodes.reading import NodeAddress
+from monitor.nodes.record import Gap, NodeSnapshot, Role
+
+Served = Target | NodeTarget
+NodeKey = tuple[str, str]
+"""A target and a node of it."""
+
+MAX_NODES = 2_000
+"""The most nodes of one target that are read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The nodes there are now.
+
+    ``unread`` stand for sources that could not be read, each as a node that was not reached: a
+    fleet that cannot be found is never taken for one that is well. ``names`` are those that
+    servers at bare addresses show a certificate for.
+    """
+
+    addresses: tuple[NodeAddress, ...]
+    unread: tuple[NodeSnapshot, ...] = ()
+    accepted: Mapping[NodeKey, tuple[AcceptedRule, ...]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """One node as a source gives it."""
+
+    address: NodeAddress
+    accepted: tuple[AcceptedRule, ...]
+    certified_name: str | None = None
+
+
+class NodeFinder:
+    """Finds the nodes of some targets, anew each time.
+
+    A source that cannot be read now keeps what it last gave, and says so. ``folder`` is where
+    relative files are. Raises ``ConfigError`` at once if a token that is named is not there.
+    """
+
+    def __init__(
+        self,
+        served: Sequence[Served],
+        reading: NodeReading,
+        *,
+        folder: Path,
+        clock: Clock,
+        engines: Collection[str],
+        resolve: Resolve = resolve_host,
+    ) -> None:
+        self.served = tuple(served)
+        self._folder = folder
+        self._clock = clock
+        self._engines = engines
+        self._resolve = resolve
+        self._seconds = reading.timeout_seconds
+        self._tokens = {ref: resolve_secret(ref) for ref in _secrets(self.served)}
+        self._last: dict[tuple[str, int, str], tuple[Listed, ...]] = {}
+        self._allowed = Allowed.by(reading.addresses, list(_urls(self.served)))
+
+    @classmethod
+    def of(
+        cls,
+        config: Config,
+        served: Sequence[Served],
+        *,
+        clock: Clock,
+        engines: Collection[str],
+        resolve: Resolve = resolve_host,
+    ) -> NodeFinder:
+        """Return what finds the nodes of these targets of a configuration."""
+        return cls(
+            served,
+            config.nodes,
+            folder=config.file.parent,
+            clock=clock,
+            engines=engines,
+            resolve=resolve,
+        )
+
+    def credential(self, ref: SecretRef | None) -> str | None:
+        """Return the value of a token of these targets."""
+        return None if ref is None else self._tokens[ref]
+
+    def transport(
+        self, found: Found | None = None, *, inner: httpx.AsyncBaseTransport | None = None
+    ) -> GuardedTransport:
+        """Return what connects, for one reading, to allowed addresses only."""
+        names = found.names if found else {}
+        return GuardedTransport(self._allowed, resolve=self._resolve, inner=inner, names=names)
+
+    async def find(self) -> Found:
+        """Return the nodes there are now, in the order of the configuration."""
+        parts = await asyncio.gather(*(self._of_target(target) for target in self.served))
+        given = [each for part, _ in parts for each in part]
+        return Found(
+            addresses=tuple(each.address for each in given),
+            unread=tuple(each for _, unread in parts for each in unread),
+            accepted={_key(each.address): each.accepted for each in given if each.accepted},
+            names={
+                _host(each.address): each.certified_name for each in given if each.certified_name
+            },
+        )
+
+    async def _of_target(self, target: Served) -> tuple[list[_Given], list[NodeSnapshot]]:
+        sources = list(enumerate(target.node_sources))
+        parts = await asyncio.gather(*(self._of_source(target, *each) for each in sources))
+        listed = [self._listed(target, node) for node in target.nodes]
+        kept = _once(listed, [each for part, _ in parts for each in part])
+        unread = [
+            self._unread(target, source, gap)
+            for (_, source), (_, gap) in zip(sources, parts, strict=True)
+            if gap is not None
+        ]
+        if len(kept) > MAX_NODES:
+            why = f"only the first {MAX_NODES} of {len(kept)} nodes are read"
+            last = target.node_sources[-1] if target.node_sources else None
+            unread.append(self._unread(target, last, Gap(fact="nodes", why=why)))
+        return kept[:MAX_NODES], unread
+
+    def _listed(self, target: Served, node: Node) -> _Given:
+        address = NodeAddress(
+            node=node.name,
+            target=target.name,
+            url=node.url,
+            role=_role(node),
+            engine=node.engine,
+            metrics_url=node.metrics_url,
+            credential=self.credential(node.token),
+        )
+        return _Given(address=address, accepted=node.accepted)
+
+    async def _of_source(
+        self, target: Served, place: int, source: NodeSource
+    ) -> tuple[list[_Given], Gap | None]:
+        listed, gap = (
+            await self._of_name(target, place, source)
+            if source.dns is not None
+            else await asyncio.to_thread(self._of_files, target, place, source)
+        )
+        name = _certified_name(source)
+        return [self._found(target, source, each, name) for each in listed], gap
+
+    def _found(self, target: Served, source: NodeSource, each: Listed, name: str | None) -> _Given:
+        address = NodeAddress(
+            node=each.name,
+            target=target.name,
+            url=each.url,
+            role=each.role or _role(source),
+            engine=each.engine or source.engine,
+            credential=self.credential(source.token),
+        )
+        return _Given(address=address, accepted=source.accepted, certified_name=name)
+
+    async def _of_name(
+        self, target: Served, place: int, source: NodeSource
+    ) -> tuple[tuple[Listed, ...], Gap | None]:
+        host, _, port = (source.dns or "").rpartition(":")
+        key = (target.name, place, host)
+        try:
+            async with asyncio.timeout(self._seconds):
+                found = await addresses(self._resolve, host, int(port))
+        except TimeoutError:
+            return self._as_before(key, "the name was not resolved in time")
+        except OSError:
+            return self._as_before(key, "the host name has no address")
+        listed = tuple(
+            Listed(
+                scheme=source.scheme,
+                host=f"[{each}]" if each.version == 6 else str(each),  # noqa: PLR2004
+                port=int(port),
+            )
+            for each in sorted(found, key=lambda each: (each.version, int(each)))
+        )
+        self._last[key] = listed
+        return listed, None
+
+    def _of_files(
+        self, target: Served, place: int, source: NodeSource
+    ) -> tuple[tuple[Listed, ...], Gap | None]:
+        try:
+            files = files_of(source.file_sd or "", self._folder)
+        except BadFileError as error:
+            return (), Gap(fact="nodes", why=error.why)
+        listed: list[Listed] = []
+        gaps: list[Gap] = []
+        for file in files:
+            key = (target.name, place, str(file))
+            try:
+                self._last[key] = read_file(file, scheme=source.scheme, engines=self._engines)
+            except BadFileError as error:
+                before, gap = self._as_before(key, error.why)
+                gaps.append(gap)
+                listed += before
+            else:
+                listed += self._last[key]
+        return tuple(listed), next(iter(gaps), None)
+
+    def _as_before(self, key: tuple[str, int, str], why: str) -> tuple[tuple[Listed, ...], Gap]:
+        before = self._last.get(key, ())
+        kept = f"; the {len(before)} found before are read" if before else ""
+        return before, Gap(fact="nodes", why=f"{why}{kept}")
+
+    def _unread(self, target: Served, source: NodeSource | None, gap: Gap) -> NodeSnapshot:
+        name = (source.dns or f"file_sd {source.file_sd}") if source else "nodes"
+        return NodeSnapshot(
+            node=name,
+            target=target.name,
+            read_at=self._clock.now(),
+            role=(_role(source) if source else None) or Role.UNIFIED,
+            reached=False,
+            gaps=(gap,),
+        )
+
+
+def _role(reached: Reached) -> Role | None:
+    return None if reached.role is None else Role(reached.role)
+
+
+def _once(listed: Sequence[_Given], found: Sequence[_Given]) -> list[_Given]:
+    """Return all that are listed, and of those found each host and port that is not there yet."""
+    kept = list(listed)
+    seen = {host_and_port(each.address.url) for each in listed}
+    for each in found:
+        place = host_and_port(each.address.url)
+        if place not in seen:
+            seen.add(place)
+            kept.append(each)
+    return kept
+
+
+def _key(address: NodeAddress) -> NodeKey:
+    return (address.target, address.node)
+
+
+def _host(address: NodeAddress) -> str:
+    return httpx.URL(address.url).host
+
+
+def _certified_name(source: NodeSource) -> str | None:
+    """Return the name that nodes found under it show a certificate for."""
+    if source.dns is None or source.scheme != "https":
+        return None
+    return source.dns.rpartition(":")[0]
+
+
+def _secrets(served: Sequence[Served]) -> Iterator[SecretRef]:
+    for target in served:
+        reached: list[Reached] = [*target.nodes, *target.node_sources]
+        given = [each.token for each in reached]
+        given += [target.gateway.token] if target.gateway else []
+        yield from (ref for ref in given if ref is not None)
+
+
+def _urls(served: Sequence[Served]) -> Iterator[str]:
+    """Yield every URL that is written in the configuration itself."""
+    for target in served:
+        for node in target.nodes:
+            yield node.url
+            if node.metrics_url is not None:
+                yield node.metrics_url
+        if target.gateway is not None:
+            yield target.gateway.url

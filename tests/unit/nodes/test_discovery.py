@@ -1,0 +1,201 @@
+"""Nodes are found where the configuration says, each once, and what cannot be found is seen."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from monitor.clock import SystemClock
+from monitor.errors import ConfigError
+from monitor.nodes.discovery import MAX_NODES, Found, NodeFinder
+from monitor.nodes.record import NodeSnapshot, Role
+from tests.unit.config.known import load_text
+
+ENGINES = ("sglang", "vllm", "llama.cpp", "ollama")
+ALLOWED = "nodes: {addresses: [10.0.0.0/8]}\n"
+HEAD = "version: 1\ntargets:\n  - name: glm\n"
+PLANTED = "sk-live-PLANTED0123456789abcdef"
+
+
+class Names:
+    """A resolver that knows some names, until they are changed."""
+
+    def __init__(self, **known: Sequence[str]) -> None:
+        self.known = dict(known)
+
+    async def __call__(self, host: str, port: int) -> Sequence[str]:
+        if not self.known.get(host):
+            raise socket.gaierror(socket.EAI_NONAME, f"{PLANTED} {port}")
+        return self.known[host]
+
+
+def _finder(folder: Path, text: str, names: Names | None = None) -> NodeFinder:
+    config = load_text(folder, HEAD + text)
+    return NodeFinder.of(
+        config, config.served, clock=SystemClock(), engines=ENGINES, resolve=names or Names()
+    )
+
+
+def _find(folder: Path, text: str, names: Names | None = None) -> Found:
+    return asyncio.run(_finder(folder, text, names).find())
+
+
+def _urls(found: Found) -> list[str]:
+    return [each.url for each in found.addresses]
+
+
+def _why(found: Found) -> list[tuple[str, str]]:
+    return [(each.node, each.gaps[0].why) for each in found.unread]
+
+
+def test_a_listed_node_is_as_it_is_listed(tmp_path: Path) -> None:
+    node = "    nodes: [{url: 'http://a:1', role: prefill, engine: sglang, metrics_url: 'http://r:9'}]\n"
+    [address] = _find(tmp_path, node).addresses
+    assert (address.node, address.target, address.url) == ("a:1", "glm", "http://a:1")
+    assert (address.role, address.engine) == (Role.PREFILL, "sglang")
+    assert address.metrics_url == "http://r:9"
+
+
+def test_a_token_is_a_nodes_own_and_in_no_repr(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NODE_TOKEN", PLANTED)
+    found = _find(
+        tmp_path, "    nodes: [{url: 'http://a:1', token_env: NODE_TOKEN}, {url: 'http://b:1'}]\n"
+    )
+    assert [each.credential for each in found.addresses] == [PLANTED, None]
+    assert PLANTED not in repr(found)
+
+
+def test_a_token_that_is_not_there_is_an_error_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="NO_SUCH_TOKEN is not set"):
+        _finder(tmp_path, "    nodes: [{url: 'http://a:1', token_env: NO_SUCH_TOKEN}]\n")
+
+
+def test_each_address_of_a_name_is_a_node(tmp_path: Path) -> None:
+    text = "    node_sources: [{dns: 'prefill.svc:30000', role: prefill}]\n" + ALLOWED
+    names = Names(**{"prefill.svc": ["10.0.0.2", "10.0.0.1", "fd00::1", "10.0.0.2"]})
+    found = _find(tmp_path, text, names)
+    assert _urls(found) == [
+        "http://10.0.0.1:30000",
+        "http://10.0.0.2:30000",
+        "http://[fd00::1]:30000",
+    ]
+    assert next(each.node for each in found.addresses) == "10.0.0.1:30000"
+    assert {each.role for each in found.addresses} == {Role.PREFILL}
+    assert found.unread == ()
+
+
+def test_under_https_a_found_address_shows_the_certificate_of_its_name(tmp_path: Path) -> None:
+    text = "    node_sources: [{dns: 'prefill.svc:443', scheme: https}]\n" + ALLOWED
+    found = _find(tmp_path, text, Names(**{"prefill.svc": ["10.0.0.1", "fd00::1"]}))
+    assert found.names == {"10.0.0.1": "prefill.svc", "fd00::1": "prefill.svc"}
+
+
+def test_a_name_without_an_address_is_a_node_that_was_not_reached(tmp_path: Path) -> None:
+    text = "    node_sources: [{dns: 'gone.svc:1', role: decode}]\n" + ALLOWED
+    found = _find(tmp_path, text)
+    [unread] = found.unread
+    assert isinstance(unread, NodeSnapshot)
+    assert (unread.node, unread.target, unread.role) == ("gone.svc:1", "glm", Role.DECODE)
+    assert not unread.reached
+    assert _why(found) == [("gone.svc:1", "the host name has no address")]
+    assert PLANTED not in repr(found)
+
+
+def test_a_name_that_is_not_resolved_now_keeps_what_it_had(tmp_path: Path) -> None:
+    names = Names(**{"a.svc": ["10.0.0.1"]})
+    finder = _finder(tmp_path, "    node_sources: [{dns: 'a.svc:1'}]\n" + ALLOWED, names)
+    assert _urls(asyncio.run(finder.find())) == ["http://10.0.0.1:1"]
+    names.known.clear()
+    again = asyncio.run(finder.find())
+    assert _urls(again) == ["http://10.0.0.1:1"]
+    assert _why(again) == [("a.svc:1", "the host name has no address; the 1 found before are read")]
+
+
+FILES = "    node_sources: [{file_sd: './*.json', engine: vllm, role: decode}]\n" + ALLOWED
+
+
+def _write(folder: Path, name: str, *targets: str, **labels: str) -> None:
+    groups = [{"targets": list(targets), "labels": labels}]
+    (folder / name).write_text(json.dumps(groups), "utf-8")
+
+
+def test_nodes_of_files_have_what_their_labels_say_else_what_the_source_says(
+    tmp_path: Path,
+) -> None:
+    _write(tmp_path, "a.json", "a:1", role="prefill", engine="sglang", password=PLANTED)
+    _write(tmp_path, "b.json", "b:1")
+    found = _find(tmp_path, FILES)
+    assert [(each.url, each.role, each.engine) for each in found.addresses] == [
+        ("http://a:1", Role.PREFILL, "sglang"),
+        ("http://b:1", Role.DECODE, "vllm"),
+    ]
+    assert PLANTED not in repr(found)
+
+
+def test_files_are_read_anew_each_time(tmp_path: Path) -> None:
+    _write(tmp_path, "a.json", "a:1")
+    finder = _finder(tmp_path, FILES)
+    assert _urls(asyncio.run(finder.find())) == ["http://a:1"]
+    _write(tmp_path, "a.json", "a:2", "a:3")
+    assert _urls(asyncio.run(finder.find())) == ["http://a:2", "http://a:3"]
+    (tmp_path / "a.json").unlink()
+    gone = asyncio.run(finder.find())
+    assert (_urls(gone), _why(gone)) == ([], [("file_sd ./*.json", "no such file")])
+
+
+def test_a_file_that_is_broken_now_keeps_what_it_had_and_says_so(tmp_path: Path) -> None:
+    _write(tmp_path, "a.json", "a:1")
+    _write(tmp_path, "b.json", "b:1")
+    finder = _finder(tmp_path, FILES)
+    asyncio.run(finder.find())
+    (tmp_path / "a.json").write_text('[{"targets": ["a:9"', "utf-8")
+    _write(tmp_path, "b.json", "b:2")
+    found = asyncio.run(finder.find())
+    assert _urls(found) == ["http://a:1", "http://b:2"]
+    assert _why(found) == [("file_sd ./*.json", "not JSON; the 1 found before are read")]
+
+
+def test_a_file_that_was_never_whole_gives_no_node_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[{}]", "utf-8")
+    found = _find(tmp_path, FILES)
+    assert _urls(found) == []
+    assert _why(found) == [("file_sd ./*.json", "a group without a list of targets")]
+
+
+def test_a_node_that_is_found_twice_is_one_and_a_listed_one_goes_first(tmp_path: Path) -> None:
+    _write(tmp_path, "a.json", "10.0.0.1:1", "b:1", "b:2")
+    text = (
+        "    nodes: [{name: ours, url: 'http://b:1/v1'}]\n"
+        "    node_sources: [{dns: 'a.svc:1'}, {file_sd: './a.json'}]\n"
+    ) + ALLOWED
+    found = _find(tmp_path, text, Names(**{"a.svc": ["10.0.0.1"]}))
+    assert [each.node for each in found.addresses] == ["ours", "10.0.0.1:1", "b:2"]
+
+
+def test_one_host_may_be_listed_with_several_paths(tmp_path: Path) -> None:
+    text = "    nodes: [{name: a, url: 'http://h/a'}, {name: b, url: 'http://h/b'}]\n"
+    assert len(_find(tmp_path, text).addresses) == 2
+
+
+def test_more_nodes_than_are_read_is_said(tmp_path: Path) -> None:
+    for part in range(3):
+        _write(tmp_path, f"{part}.json", *(f"n{part}-{i}:1" for i in range(1_000)))
+    found = _find(tmp_path, FILES)
+    assert len(found.addresses) == MAX_NODES
+    [(_, why)] = _why(found)
+    assert why == "only the first 2000 of 3000 nodes are read"
+
+
+def test_what_a_source_accepts_holds_for_each_node_found_there(tmp_path: Path) -> None:
+    accepted = "accepted: [{rule: some-rule, owner: a, reason: b, expires: 2027-01-31}]"
+    text = f"    node_sources: [{{dns: 'a.svc:1', {accepted}}}]\n" + ALLOWED
+    found = _find(tmp_path, text, Names(**{"a.svc": ["10.0.0.1", "10.0.0.2"]}))
+    assert set(found.accepted) == {("glm", "10.0.0.1:1"), ("glm", "10.0.0.2:1")}
+    assert {each.rule for rules in found.accepted.values() for each in rules} == {"some-rule"}
