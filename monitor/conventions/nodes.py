@@ -19,7 +19,7 @@ class LiveKind(StrEnum):
     DEFERRED_RELEASES = "deferred_releases"
     ABORTS = "aborts"
     ACCEPTANCE_OUT_OF_BAND = "acceptance_out_of_band"
-    ACCEPTANCE_MOVED = "acceptance_moved"
+    ACCEPTANCE_DECAYS = "acceptance_decays"
 
 
 class LiveState(StrEnum):
