@@ -116,14 +116,18 @@ class NodePages:
         except NotJsonError:
             return None
 
-    async def why_not(self, *paths: str) -> str:
-        """Say why none of ``paths`` gave a fact, in our own words."""
-        pages = [await self.page(path) for path in paths]
-        told = next((page for page in pages if page.why and page.served), None)
-        told = told or next((page for page in pages if page.why), None)
-        if told is None or not all(page.why for page in pages):
-            return f"{' and '.join(paths)} did not say it in a form that can be read"
-        return f"{told.path}: {told.why}"
+    def missing(self, path: str) -> bool:
+        """Tell whether the node said that it does not serve ``path``."""
+        page = self._pages.get(path)
+        return page is not None and not page.served
+
+    def why_not(self, *paths: str) -> str:
+        """Say why none of ``paths``, as far as they were asked for, gave a fact."""
+        pages = [self._pages[path] for path in paths if path in self._pages]
+        if came := [page.path for page in pages if page.why is None]:
+            return f"{' and '.join(came)} did not say it in a form that can be read"
+        broken = [page for page in pages if page.served] or pages
+        return f"{broken[0].path}: {broken[0].why}" if broken else "it was not asked for"
 
     async def _get(self, path: str) -> Page:
         url = self._metrics_url if path == METRICS else self._root + path

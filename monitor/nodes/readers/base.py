@@ -59,6 +59,10 @@ class Gaps:
         """Note that ``fact`` could not be read."""
         self._why.setdefault(fact, why)
 
+    def filled(self, fact: str) -> None:
+        """Note that another page told ``fact`` after all."""
+        self._why.pop(fact, None)
+
     def done(self) -> tuple[Gap, ...]:
         """Return the gaps in the order they were found."""
         return tuple(Gap(fact=fact, why=why) for fact, why in self._why.items())
@@ -71,6 +75,19 @@ def tokens(value: object) -> int | None:
     if not math.isfinite(value) or value != int(value) or not 0 < value <= _MAX_TOKENS:
         return None
     return int(value)
+
+
+def count(value: object) -> int | None:
+    """Return a number of things, none included, ``None`` for anything else."""
+    none = isinstance(value, int | float) and not isinstance(value, bool) and value == 0
+    return 0 if none else tokens(value)
+
+
+def share(value: object) -> float | None:
+    """Return a share from 0 to 1, ``None`` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None
 
 
 def digits(value: str | None) -> int | None:

@@ -41,11 +41,11 @@ class LlamaCppReader:
         gaps = Gaps()
         props = await pages.document("/props")
         if props is None:
-            gaps.add("settings", await pages.why_not("/props"))
+            gaps.add("settings", pages.why_not("/props"))
         facts = _facts(props or {}, await pages.document("/v1/models"))
         for fact in ("version", "advertised_tokens", "enforced_tokens", "slots"):
             if getattr(facts, fact) is None:
-                gaps.add(fact, await pages.why_not("/props", "/v1/models"))
+                gaps.add(fact, pages.why_not("/props", "/v1/models"))
         return Reading(facts=facts, gaps=gaps.done())
 
 

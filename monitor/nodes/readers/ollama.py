@@ -31,10 +31,10 @@ class OllamaReader:
         gaps = Gaps()
         version = word((await pages.document("/api/version") or {}).get("version"))
         if version is None:
-            gaps.add("version", await pages.why_not("/api/version"))
+            gaps.add("version", pages.why_not("/api/version"))
         tags = await pages.document("/api/tags")
         if tags is None:
-            gaps.add("models", await pages.why_not("/api/tags"))
+            gaps.add("models", pages.why_not("/api/tags"))
         enforced = await self._enforced(pages, gaps)
         gaps.add("advertised_tokens", "Ollama states it to POST alone, and a reader only sends GET")
         facts = NodeFacts(
@@ -55,6 +55,6 @@ class OllamaReader:
         if known and len(known) == len(contexts):
             return min(known)
         empty = loaded is not None and loaded.get("models") == []
-        why = "no model is loaded" if empty else await pages.why_not("/api/ps")
+        why = "no model is loaded" if empty else pages.why_not("/api/ps")
         gaps.add("enforced_tokens", why)
         return None

@@ -1,114 +1,156 @@
-"""SGLang: every name by version, new ones first.
+"""SGLang: every page and metric by version, new names first.
 
-Pages and names: https://github.com/sgl-project/sglang, ``python/sglang/srt/entrypoints`` and
-``python/sglang/srt/server_args.py``.
+Pages: https://github.com/sgl-project/sglang/blob/main/python/sglang/srt/entrypoints/http_server.py.
 """
 
 from __future__ import annotations
 
-from monitor.engines.openai_fields import object_at
-from monitor.nodes.pages import Document, NodePages
-from monitor.nodes.readers.base import (
-    Gaps,
-    Reading,
-    listed_models,
-    objects,
-    owned_by,
-    settings_of,
-    tokens,
-    word,
-)
-from monitor.nodes.record import NodeFacts, Role, Setting
+import asyncio
 
-MODES = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}
-_INFO = ("/server_info", "/get_server_info")
+from packaging.version import Version
+
+from monitor.engines.openai_fields import object_at
+from monitor.nodes.exposition import Exposition
+from monitor.nodes.pages import METRICS, Document, NodePages
+from monitor.nodes.readers.base import Gaps, Reading, objects, owned_by, tokens, word
+from monitor.nodes.readers.meter import Meter, exposed
+from monitor.nodes.readers.sglang_info import MODES, Told, pool_bound, role_told, told
+from monitor.nodes.readers.sglang_live import CONTEXT, LOADS, POOL, WANTED, live_of
+from monitor.nodes.record import NodeFacts, Role
+from monitor.nodes.scrape import Kept, Scrape
+from monitor.nodes.version import read_version
+
+INFO = ("/server_info", "/get_server_info")
+MODEL_INFO = ("/model_info", "/get_model_info")
+MODELS = "/v1/models"
 _MARKS = ("max_req_input_len", "max_total_num_tokens", "internal_states", "disaggregation_mode")
-_SPARE_TOKENS = 6
-SETTINGS = (
-    "allow_auto_truncate",
-    "attention_backend",
-    "chunked_prefill_size",
-    "context_length",
-    "disable_overlap_schedule",
-    "disable_radix_cache",
-    "disaggregation_enable_kv_checksum",
-    "disaggregation_mode",
-    "disaggregation_transfer_backend",
-    "dp_size",
-    "dtype",
-    "enable_dp_attention",
-    "enable_hierarchical_cache",
-    "enable_lora",
-    "enable_metrics",
-    "enable_mixed_chunk",
-    "ep_size",
-    "hicache_ratio",
-    "hicache_size",
-    "hicache_storage_backend",
-    "hicache_write_policy",
-    "kv_cache_dtype",
-    "load_balance_method",
-    "max_req_input_len",
-    "max_running_requests",
-    "max_total_num_tokens",
-    "mem_fraction_static",
-    "moe_a2a_backend",
-    "page_size",
-    "pp_size",
-    "quantization",
-    "schedule_policy",
-    "speculative_algorithm",
-    "speculative_eagle_topk",
-    "speculative_num_draft_tokens",
-    "speculative_num_steps",
-    "tp_size",
-)
+_ALWAYS_UNIFIED = Version("0.5.3")
+"""Up to this version a node in prefill/decode mode calls itself unified in its metrics."""
+_OFF = f"{METRICS} is not served: start the node with --enable-metrics"
 
 
 class SglangReader:
     """Reads SGLang servers, unified and in prefill/decode mode."""
 
-    signs = (*_INFO, "/v1/models")
+    signs = (INFO[0], MODELS, METRICS)
 
     async def recognises(self, pages: NodePages) -> bool:
-        """Go by what only its own page says, then by the owner of the models."""
-        for path in _INFO:
-            info = await pages.document(path)
-            if info is not None and any(mark in info for mark in _MARKS):
-                return True
-        return owned_by(await pages.document("/v1/models"), "sglang")
+        """Go by what only its own pages say, then by the owner of the models."""
+        info = await _info(pages)
+        if any(mark in info for mark in _MARKS):
+            return True
+        if owned_by(await pages.document(MODELS), "sglang"):
+            return True
+        exposition = await exposed(pages, wanted=WANTED, prefix="sglang")
+        return exposition is not None and exposition.prefixed
 
     async def read(self, pages: NodePages, role: Role | None) -> Reading:
         """Return what its pages say, the older names where the newer are not served."""
-        await pages.fetch((*_INFO, "/v1/models"))
+        await asyncio.gather(_info(pages), pages.fetch((MODELS, METRICS)))
         gaps = Gaps()
-        info = await pages.document(_INFO[0]) or await pages.document(_INFO[1])
-        models = listed_models(await pages.document("/v1/models"))
-        facts = _facts(info or {}, models)
-        for fact in ("version", "role", "enforced_tokens", "pool_tokens", "pool_bound"):
-            if getattr(facts, fact) is None:
-                gaps.add(fact, await pages.why_not(*_INFO))
-        if facts.advertised_tokens is None:
-            gaps.add("advertised_tokens", await pages.why_not("/v1/models"))
-        return Reading(facts=facts, gaps=gaps.done())
+        said = told(await _info(pages), await pages.document(MODELS))
+        exposition = await exposed(pages, wanted=WANTED, prefix="sglang")
+        own_role = await _role(pages, said, exposition, gaps)
+        kept = _kept(exposition, said, own_role or role)
+        meter = Meter(exposition, gaps=gaps, kept=kept, why=_why_no_metrics(pages))
+        live = await live_of(pages, meter, said, role=own_role or role, gaps=gaps)
+        facts = _facts(said, own_role, meter)
+        _note_missing(facts, said, pages, meter, gaps)
+        return Reading(facts=facts, live=live, gaps=gaps.done())
 
 
-def _facts(info: Document, models: list[tuple[str, Document]]) -> NodeFacts:
-    contexts = [tokens(entry.get("max_model_len")) for _, entry in models]
-    advertised = max((each for each in contexts if each), default=None)
-    enforced = tokens(info.get("max_req_input_len"))
-    states = [object_at(each, "memory_usage") for each in objects(info.get("internal_states"))]
-    pools = [tokens(info.get("max_total_num_tokens"))]
-    pools += [tokens(each.get("token_capacity")) for each in states]
-    mode: Setting = word(info.get("disaggregation_mode"))
+async def _info(pages: NodePages) -> Document:
+    for path in INFO:
+        if info := await pages.document(path):
+            return info
+    return {}
+
+
+async def _role(
+    pages: NodePages, said: Told, exposition: Exposition | None, gaps: Gaps
+) -> Role | None:
+    """Return the role from the page that says it; where two roles are said, none."""
+    role, two = role_told(said)
+    if two:
+        gaps.add("role", "the node states two roles: its options and its schedulers differ")
+        return None
+    if role is None:
+        roles = {MODES[each] for each in await _modes(pages) if each in MODES}
+        role = roles.pop() if len(roles) == 1 else _role_of_metrics(said, exposition)
+    return role
+
+
+async def _modes(pages: NodePages) -> list[str | None]:
+    """Return the mode as the pages of the model (0.5.21 and later) and of the load state it."""
+    await pages.fetch((*MODEL_INFO, LOADS))
+    documents = [await pages.document(path) for path in MODEL_INFO]
+    words = [(document or {}).get("disaggregation_mode") for document in documents]
+    loads = objects((await pages.document(LOADS) or {}).get("loads"))
+    words += [object_at(each, "disaggregation").get("mode") for each in loads]
+    return [word(each) for each in words]
+
+
+def _role_of_metrics(said: Told, exposition: Exposition | None) -> Role | None:
+    if exposition is None:
+        return None
+    types = Scrape(exposition).values_of("engine_type")
+    known = next((each for each in Role if types == {each}), None)
+    if known is Role.UNIFIED:
+        version = read_version(word(said.info.get("version")) or "").number
+        return known if version is not None and version > _ALWAYS_UNIFIED else None
+    return known
+
+
+def _kept(exposition: Exposition | None, said: Told, role: Role | None) -> list[Kept]:
+    """Return which series are this node's, where a relay serves those of several."""
+    if exposition is None:
+        return []
+    scrape = Scrape(exposition)
+    kept = []
+    types, models = scrape.values_of("engine_type"), scrape.values_of("model_name")
+    if role is not None and types:
+        own = types & {role.value} or types - {Role.PREFILL, Role.DECODE}
+        kept.append(Kept(label="engine_type", values=frozenset(own)))
+    if len(models) > 1 and models & frozenset(said.models):
+        kept.append(Kept(label="model_name", values=models & frozenset(said.models)))
+    return kept
+
+
+def _facts(said: Told, role: Role | None, meter: Meter) -> NodeFacts:
+    context = tokens(meter.gauge("context_len", CONTEXT, min)) or said.asked
+    pools = said.pools()
+    if measured := tokens(meter.gauge("pool_tokens", POOL, min)):
+        pools.append(measured)
+    pool = min(pools, default=None)
     return NodeFacts(
         engine="sglang",
-        version=word(info.get("version")),
-        role=MODES.get(str(mode)),
-        models=tuple(name for name, _ in models),
-        advertised_tokens=advertised,
-        enforced_tokens=enforced,
-        pool_tokens=min((each for each in pools if each), default=None),
-        pool_bound=enforced + _SPARE_TOKENS < advertised if enforced and advertised else None,
-        settings=settings_of(info, SETTINGS),
+        version=word(said.info.get("version")),
+        role=role,
+        models=said.models,
+        advertised_tokens=said.advertised or context,
+        enforced_tokens=said.enforced,
+        pool_tokens=pool,
+        pool_bound=pool_bound(said, context=context, pool=pool),
+        settings=said.settings,
     )
+
+
+def _note_missing(facts: NodeFacts, said: Told, pages: NodePages, meter: Meter, gaps: Gaps) -> None:
+    for fact in ("version", "role", "enforced_tokens"):
+        if getattr(facts, fact) is None:
+            gaps.add(fact, pages.why_not(*INFO))
+    if not facts.models:
+        gaps.add("models", pages.why_not(MODELS))
+    if facts.advertised_tokens is None:
+        gaps.add("advertised_tokens", pages.why_not(MODELS))
+    if facts.pool_tokens is None:
+        gaps.add("pool_tokens", pages.why_not(*INFO, METRICS))
+    elif not said.complete() and len(meter.ranks(POOL)) != said.ranks:
+        gaps.add("pool_tokens", "not every data-parallel rank told its pool: one may be smaller")
+    if facts.pool_bound is None:
+        sharded = "a sharded pool cannot be compared with the context, only the scheduler's limit"
+        gaps.add("pool_bound", sharded if said.sharded else "context or pool is not known")
+
+
+def _why_no_metrics(pages: NodePages) -> str:
+    return _OFF if pages.missing(METRICS) else pages.why_not(METRICS)
