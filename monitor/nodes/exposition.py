@@ -9,6 +9,7 @@ Format: https://prometheus.io/docs/instrumenting/exposition_formats/.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -120,7 +121,7 @@ class _Metric:
             return
         key = tuple(sorted(series.labels.items()))
         value = self._values.setdefault(key, series.value)
-        if value != series.value:
+        if value != series.value and not (math.isnan(value) and math.isnan(series.value)):
             self.spoilt = True
 
     def series(self) -> Iterator[Series]:

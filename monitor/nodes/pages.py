@@ -1,8 +1,9 @@
-"""The pages of one node: fetched with GET alone, each at most once, none that changes anything."""
+"""The pages of one node: each fetched at most once, and none that changes anything there."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -33,7 +34,14 @@ READABLE = frozenset(
         "/api/tags",
     }
 )
-"""Every page that is ever asked for. None generates, flushes, aborts or sets anything."""
+"""Every page that is ever fetched. None generates, flushes, aborts or sets anything."""
+
+DESCRIPTION = "/api/show"
+"""The one page that takes its question in a body: Ollama's description of a model.
+
+It opens files and answers; for a model that is loaded it asks nobody else
+(https://github.com/ollama/ollama/blob/main/server/routes.go, ``ShowHandler``).
+"""
 
 PAGE_BYTES = 4_000_000
 _MAX_VALUES = 100_000
@@ -101,20 +109,26 @@ class NodePages:
                 self._pages[path] = await self._get(path)
             return self._pages[path]
 
+    async def description(self, model: str) -> Document | None:
+        """Return what ``DESCRIPTION`` says of ``model``, ``None`` if it says nothing."""
+        if self._left() <= 0:
+            return None
+        raw = await self._http.send(
+            "POST",
+            self._root + DESCRIPTION,
+            headers=bearer(self._credential),
+            body=json.dumps({"model": model}).encode(),
+            timeout_seconds=self._left(),
+        )
+        return _object(_page(DESCRIPTION, raw))
+
     async def document(self, path: str) -> Document | None:
         """Return the JSON object at ``path``, ``None`` if there is none."""
-        value = await self.json(path)
-        return value if is_object(value) else None
+        return _object(await self.page(path))
 
     async def json(self, path: str) -> object:
         """Return the JSON value at ``path``, ``None`` if there is none."""
-        page = await self.page(path)
-        if page.why is not None:
-            return None
-        try:
-            return parse_json(page.body, FaultList(), max_values=_MAX_VALUES)
-        except NotJsonError:
-            return None
+        return _value(await self.page(path))
 
     def missing(self, path: str) -> bool:
         """Tell whether the node said that it does not serve ``path``."""
@@ -131,7 +145,7 @@ class NodePages:
 
     async def _get(self, path: str) -> Page:
         url = self._metrics_url if path == METRICS else self._root + path
-        left = self._ends - self._clock.monotonic()
+        left = self._left()
         if left <= 0:
             return Page(path=path, status=None, why="no time was left to ask for it")
         own = origin_of(url) == origin_of(self._root)
@@ -142,6 +156,9 @@ class NodePages:
             timeout_seconds=left,
         )
         return _page(path, raw)
+
+    def _left(self) -> float:
+        return self._ends - self._clock.monotonic()
 
 
 def page_limits() -> Limits:
@@ -161,3 +178,17 @@ def _page(path: str, raw: RawReply) -> Page:
     if raw.status != 200:  # noqa: PLR2004
         return Page(path=path, status=raw.status, why=f"HTTP {raw.status}")
     return Page(path=path, status=raw.status, body=raw.body)
+
+
+def _value(page: Page) -> object:
+    if page.why is not None:
+        return None
+    try:
+        return parse_json(page.body, FaultList(), max_values=_MAX_VALUES)
+    except NotJsonError:
+        return None
+
+
+def _object(page: Page) -> Document | None:
+    value = _value(page)
+    return value if is_object(value) else None

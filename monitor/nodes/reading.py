@@ -13,7 +13,10 @@ from monitor.http import HttpClient, Origin, origin_of
 from monitor.nodes.pages import NodePages, page_limits
 from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.readers.base import NodeReader, Reading
-from monitor.nodes.record import Gap, NodeSnapshot, Role
+from monitor.nodes.record import Gap, NodeFacts, NodeSnapshot, Role
+
+SHORTEST_SECRET = 8
+"""Placeholders of nodes that take any credential ("none", "EMPTY") are part of ordinary names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +126,23 @@ def _unread(snapshot: NodeSnapshot, why: str) -> NodeSnapshot:
     return replace(snapshot, gaps=(Gap(fact="node", why=why),))
 
 
+def _without(
+    secret: str, facts: NodeFacts, gaps: tuple[Gap, ...]
+) -> tuple[NodeFacts, tuple[Gap, ...]]:
+    """Return facts in which nothing repeats the credential that the node was read with."""
+    version = facts.version
+    if version is not None and secret in version:
+        version = None
+        gaps += (Gap(fact="version", why="it repeats the credential of the node"),)
+    settings = {name: value for name, value in facts.settings.items() if secret not in str(value)}
+    models = tuple(name for name in facts.models if secret not in name)
+    return replace(facts, version=version, settings=settings, models=models), gaps
+
+
 def _snapshot(snapshot: NodeSnapshot, address: NodeAddress, reading: Reading) -> NodeSnapshot:
     facts, gaps = reading.facts, reading.gaps
+    if address.credential and len(address.credential) >= SHORTEST_SECRET:
+        facts, gaps = _without(address.credential, facts, gaps)
     if address.role and facts.role and address.role is not facts.role:
         why = f"the configuration says {address.role}, the node says {facts.role}"
         gaps += (Gap(fact="role", why=why),)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from monitor.engines.openai_fields import is_object
+from monitor.engines.openai_fields import is_object, object_at
 from monitor.nodes.pages import Document, NodePages
 from monitor.nodes.record import Gap, Live, NodeFacts, Role, Setting
 from monitor.scoring.pii.secrets import JWT, VENDORS
@@ -18,7 +18,7 @@ MAX_SETTING_CHARS = 64
 _MAX_NAME_CHARS = 120
 _MAX_TOKENS = 10**10
 _MAX_NUMBER = 10**18
-_PLAIN = re.compile(r"[A-Za-z0-9][\w.+:/@-]*", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z0-9][\w.+:/-]*", re.ASCII)
 _SECRET = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
 
 
@@ -98,8 +98,11 @@ def digits(value: str | None) -> int | None:
 
 
 def objects(value: object) -> list[Document]:
-    """Return the objects of a JSON list, none if it is no list."""
-    return [each for each in value if is_object(each)] if isinstance(value, list) else []
+    """Return the entries of a JSON list, none if it is no list.
+
+    An entry that is no object is an empty one: it counts, and says nothing.
+    """
+    return [each if is_object(each) else {} for each in value] if isinstance(value, list) else []
 
 
 def word(value: object) -> str | None:
@@ -122,11 +125,25 @@ def model_name(value: object) -> str | None:
     return name if _PLAIN.fullmatch(name) else None
 
 
-def listed_models(listing: Document | None, key: str = "data") -> list[tuple[str, Document]]:
-    """Return the models of a listing by name; one without a usable name is left out."""
+def listed_models(listing: Document | None, key: str = "data") -> tuple[str, ...]:
+    """Return the names of a listing's models; one without a usable name is left out."""
     entries = objects((listing or {}).get(key))[:MAX_MODELS]
-    named = ((model_name(entry.get("id", entry.get("name"))), entry) for entry in entries)
-    return [(name, entry) for name, entry in named if name]
+    names = (model_name(entry.get("id", entry.get("name"))) for entry in entries)
+    return tuple(name for name in names if name)
+
+
+def stated_context(listing: Document | None, *path: str) -> int | None:
+    """Return the largest context that a listing states at ``path`` of its models."""
+    contexts = [tokens(value_at(entry, path)) for entry in objects((listing or {}).get("data"))]
+    return max((each for each in contexts if each), default=None)
+
+
+def value_at(entry: Document, path: tuple[str, ...]) -> object:
+    """Return the value at ``path``, through objects only."""
+    *outer, last = path
+    for name in outer:
+        entry = object_at(entry, name)
+    return entry.get(last)
 
 
 def owned_by(listing: Document | None, owner: str) -> bool:

@@ -7,63 +7,104 @@ Pages and names: https://github.com/ggml-org/llama.cpp/blob/master/tools/server/
 from __future__ import annotations
 
 from monitor.engines.openai_fields import object_at
-from monitor.nodes.pages import Document, NodePages
+from monitor.nodes.pages import METRICS, Document, NodePages
 from monitor.nodes.readers.base import (
     Gaps,
     Reading,
     listed_models,
     owned_by,
     settings_of,
+    stated_context,
     tokens,
     word,
 )
-from monitor.nodes.record import NodeFacts, Role
+from monitor.nodes.readers.meter import Counted, Meter, exposed
+from monitor.nodes.record import KvUse, Live, NodeCounter, NodeFacts, Role
+
+PROPS = "/props"
+MODELS = "/v1/models"
+_OFF = f"{METRICS} is not served: start the node with --metrics"
 
 _SETTINGS = ("total_slots", "is_sleeping", "model_ftype")
 _MOST_SLOTS = 10_000
 
 
+RUNNING: Counted = ("requests_processing",)
+QUEUED: Counted = ("requests_deferred",)
+USAGE: Counted = ("kv_cache_usage_ratio",)
+COUNTERS: dict[NodeCounter, Counted] = {
+    NodeCounter.PROMPT_TOKENS: ("prompt_tokens_total",),
+    NodeCounter.GENERATED_TOKENS: ("tokens_predicted_total",),
+}
+WANTED = frozenset(
+    (*RUNNING, *QUEUED, *USAGE, *(name for each in COUNTERS.values() for name in each))
+)
+
+
 class LlamaCppReader:
     """Reads llama.cpp servers of one model; one that routes to several has no page of its own."""
 
-    signs = ("/props", "/v1/models")
+    signs = (PROPS, MODELS)
 
     async def recognises(self, pages: NodePages) -> bool:
         """Go by the settings of a slot, then by the owner of the models."""
-        props = await pages.document("/props")
+        props = await pages.document(PROPS)
         if props is not None and "default_generation_settings" in props:
             return True
-        return owned_by(await pages.document("/v1/models"), "llamacpp")
+        return owned_by(await pages.document(MODELS), "llamacpp")
 
     async def read(self, pages: NodePages, role: Role | None) -> Reading:
-        """Return what ``/props`` and ``/v1/models`` say."""
-        await pages.fetch(self.signs)
+        """Return what ``/props``, ``/v1/models`` and, where they are on, the metrics say."""
+        await pages.fetch((PROPS, MODELS, METRICS))
         gaps = Gaps()
-        props = await pages.document("/props")
-        if props is None:
-            gaps.add("settings", pages.why_not("/props"))
-        facts = _facts(props or {}, await pages.document("/v1/models"))
-        for fact in ("version", "advertised_tokens", "enforced_tokens", "slots"):
+        facts = _facts(await pages.document(PROPS) or {}, await pages.document(MODELS))
+        for fact in ("version", "enforced_tokens", "slots"):
             if getattr(facts, fact) is None:
-                gaps.add(fact, pages.why_not("/props", "/v1/models"))
-        return Reading(facts=facts, gaps=gaps.done())
+                gaps.add(fact, pages.why_not(PROPS))
+        if facts.advertised_tokens is None:
+            gaps.add("advertised_tokens", pages.why_not(MODELS))
+        if not facts.models:
+            gaps.add("models", pages.why_not(MODELS))
+        exposition = await exposed(pages, wanted=WANTED, prefix="llamacpp")
+        why = _OFF if pages.missing(METRICS) else pages.why_not(METRICS)
+        return Reading(
+            facts=facts, live=_live(Meter(exposition, gaps=gaps, why=why)), gaps=gaps.done()
+        )
 
 
 def _facts(props: Document, listing: Document | None) -> NodeFacts:
-    models = listed_models(listing)
-    contexts = [tokens(object_at(entry, "meta").get("n_ctx")) for _, entry in models]
-    trained = [tokens(object_at(entry, "meta").get("n_ctx_train")) for _, entry in models]
     slot = tokens(object_at(props, "default_generation_settings").get("n_ctx"))
     slots = tokens(props.get("total_slots"))
-    known = [each for each in trained if each]
+    trained = stated_context(listing, "meta", "n_ctx_train")
     settings = settings_of(props, _SETTINGS)
     return NodeFacts(
         engine="llama.cpp",
         version=word(props.get("build_info")),
         role=Role.UNIFIED,
-        models=tuple(name for name, _ in models),
-        advertised_tokens=max((each for each in contexts if each), default=None),
+        models=listed_models(listing),
+        advertised_tokens=stated_context(listing, "meta", "n_ctx"),
         enforced_tokens=slot,
         slots=slots if slots and slots <= _MOST_SLOTS else None,
-        settings=settings | ({"n_ctx_train": max(known)} if known else {}),
+        settings=settings | ({"n_ctx_train": trained} if trained else {}),
+    )
+
+
+def _live(meter: Meter) -> Live:
+    """Return what the metrics say. How full the pool is, only old versions do."""
+    use = KvUse(
+        usage_ratio=meter.ratio("usage_ratio", USAGE),
+        running=meter.amount("running", RUNNING),
+        queued=meter.amount("queued", QUEUED),
+    )
+    for fact in ("running", "queued"):
+        if getattr(use, fact) is None:
+            meter.missing(fact)
+    read = {kind: meter.counter(kind, names) for kind, names in COUNTERS.items()}
+    for kind, value in read.items():
+        if value is None:
+            meter.missing(kind)
+    return Live(
+        kv=use,
+        counters={kind: value for kind, value in read.items() if value is not None},
+        started_seconds=meter.started(),
     )

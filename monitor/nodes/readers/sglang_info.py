@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from monitor.engines.openai_fields import object_at
 from monitor.nodes.pages import Document
-from monitor.nodes.readers.base import listed_models, objects, settings_of, tokens, word
+from monitor.nodes.readers.base import (
+    listed_models,
+    objects,
+    settings_of,
+    stated_context,
+    tokens,
+    word,
+)
 from monitor.nodes.record import Role, Setting
 
 MODES = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}
@@ -127,12 +134,10 @@ class Told:
 
 def told(info: Document, listing: Document | None) -> Told:
     """Return what ``/server_info`` and ``/v1/models`` say."""
-    models = listed_models(listing)
-    contexts = [tokens(entry.get("max_model_len")) for _, entry in models]
     return Told(
         info=info,
-        models=tuple(name for name, _ in models),
-        advertised=max((each for each in contexts if each), default=None),
+        models=listed_models(listing),
+        advertised=stated_context(listing, "max_model_len"),
     )
 
 

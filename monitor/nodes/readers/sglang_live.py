@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from monitor.engines.openai_fields import object_at
 from monitor.nodes.pages import Document, NodePages
-from monitor.nodes.readers.base import Gaps, count, objects, share
+from monitor.nodes.readers.base import Gaps, count, objects, share, value_at
 from monitor.nodes.readers.meter import Counted, Meter
 from monitor.nodes.readers.sglang_info import Told
 from monitor.nodes.record import KvUse, Live, NodeCounter, Role
@@ -73,16 +72,9 @@ class Loads:
 
     def all(self, read: Callable[[object], T | None], *path: str) -> list[T]:
         """Return the value at ``path`` of every rank, none unless each has one."""
-        values = [read(_at(each, path)) for each in self._entries]
+        values = [read(value_at(each, path)) for each in self._entries]
         known = [each for each in values if each is not None]
         return known if len(known) == len(values) else []
-
-
-def _at(entry: Document, path: tuple[str, ...]) -> object:
-    *outer, last = path
-    for name in outer:
-        entry = object_at(entry, name)
-    return entry.get(last)
 
 
 async def live_of(

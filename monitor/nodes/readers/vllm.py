@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from monitor.nodes.exposition import Series
-from monitor.nodes.pages import METRICS, Document, NodePages
+from monitor.nodes.pages import METRICS, NodePages
 from monitor.nodes.readers.base import (
     Gaps,
     Reading,
@@ -20,7 +20,7 @@ from monitor.nodes.readers.base import (
     listed_models,
     owned_by,
     settings_of,
-    tokens,
+    stated_context,
     word,
 )
 from monitor.nodes.readers.meter import Counted, Meter, exposed
@@ -110,12 +110,13 @@ class VllmReader:
         version = word((await pages.document(VERSION) or {}).get("version"))
         if version is None:
             gaps.add("version", pages.why_not(VERSION))
-        models = listed_models(await pages.document(MODELS))
+        listing = await pages.document(MODELS)
+        models = listed_models(listing)
         if not models:
             gaps.add("models", pages.why_not(MODELS))
         meter = await _meter(pages, models, gaps)
         settings, sizes = _configured(meter.described("settings", CONFIG), gaps)
-        advertised = _advertised(models)
+        advertised = stated_context(listing, "max_model_len")
         if advertised is None:
             gaps.add("advertised_tokens", pages.why_not(MODELS))
         if not sizes:
@@ -126,7 +127,7 @@ class VllmReader:
         facts = NodeFacts(
             engine="vllm",
             version=version,
-            models=tuple(name for name, _ in models),
+            models=models,
             advertised_tokens=advertised,
             enforced_tokens=advertised,
             pool_tokens=min(sizes, default=None),
@@ -136,20 +137,15 @@ class VllmReader:
         return Reading(facts=facts, live=live, gaps=gaps.done())
 
 
-async def _meter(pages: NodePages, models: list[tuple[str, Document]], gaps: Gaps) -> Meter:
+async def _meter(pages: NodePages, models: tuple[str, ...], gaps: Gaps) -> Meter:
     exposition = await exposed(pages, wanted=WANTED, prefix="vllm")
     kept: list[Kept] = []
     if exposition is not None:
         names = Scrape(exposition).values_of("model_name")
-        own = names & {name for name, _ in models}
+        own = names & frozenset(models)
         if len(names) > 1 and own:
             kept.append(Kept(label="model_name", values=own))
     return Meter(exposition, gaps=gaps, kept=kept, why=pages.why_not(METRICS))
-
-
-def _advertised(models: list[tuple[str, Document]]) -> int | None:
-    contexts = [tokens(entry.get("max_model_len")) for _, entry in models]
-    return max((each for each in contexts if each), default=None)
 
 
 def _configured(series: tuple[Series, ...], gaps: Gaps) -> tuple[dict[str, Setting], list[int]]:

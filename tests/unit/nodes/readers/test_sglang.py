@@ -1,0 +1,208 @@
+"""What an SGLang node says of itself, by version: facts where it says them, gaps where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from monitor.nodes.record import Role
+from tests.unit.nodes.readers.serving import gaps_of, read, why
+from tests.unit.nodes.readers.shapes import CONTEXT, POOL, info, listing, sglang_metrics
+
+
+def _node(*, metrics: Any = 404, models: Any = None, **options: Any) -> dict[str, Any]:
+    return {
+        "/server_info": info(**options),
+        "/v1/models": listing() if models is None else models,
+        "/metrics": metrics,
+    }
+
+
+def test_a_node_states_its_context_its_limit_and_its_pool() -> None:
+    facts = read(_node()).facts
+    assert (facts.engine, facts.version, facts.role) == ("sglang", "0.5.22", Role.UNIFIED)
+    assert facts.models == ("lamp",)
+    assert facts.advertised_tokens == CONTEXT
+    assert facts.enforced_tokens == POOL - 6
+    assert facts.pool_tokens == POOL
+    assert facts.pool_bound is True
+    assert facts.settings["page_size"] == 64
+
+
+@pytest.mark.parametrize(
+    ("pool", "bound"),
+    [(CONTEXT - 1, True), (CONTEXT, False), (CONTEXT + 1, False), (10 * CONTEXT, False)],
+)
+def test_the_pool_binds_exactly_where_it_is_smaller_than_the_context(
+    pool: int, bound: bool
+) -> None:
+    assert read(_node(pool=pool)).facts.pool_bound is bound
+
+
+def test_the_schedulers_limit_tells_of_a_sharded_pool_too() -> None:
+    """Each part of the pool is small, and a request may use all parts."""
+    pages = _node(pool=CONTEXT // 2, dcp_size=4, max_req_input_len=CONTEXT - 6)
+    assert read(pages).facts.pool_bound is False
+
+
+def test_of_a_sharded_pool_without_the_schedulers_limit_nothing_is_concluded() -> None:
+    pages = _node(pool=CONTEXT // 2, dcp_size=4, max_req_input_len=None)
+    snapshot = read(pages)
+    assert snapshot.facts.pool_bound is None
+    assert "sharded" in why(snapshot, "pool_bound")
+
+
+def test_the_older_name_is_asked_where_the_newer_is_not_served() -> None:
+    pages = {"/get_server_info": info(version="0.5.3"), "/v1/models": listing()}
+    facts = read(pages).facts
+    assert (facts.version, facts.enforced_tokens) == ("0.5.3", POOL - 6)
+
+
+@pytest.mark.parametrize(
+    ("mode", "role"),
+    [("null", Role.UNIFIED), ("prefill", Role.PREFILL), ("decode", Role.DECODE)],
+)
+def test_the_mode_is_the_role(mode: str, role: Role) -> None:
+    snapshot = read(_node(disaggregation_mode=mode))
+    assert (snapshot.facts.role, snapshot.role) == (role, role)
+    assert "role" not in gaps_of(snapshot)
+
+
+@pytest.mark.parametrize("mode", [None, "", "PREFILL", 1, True, ["prefill"], "dynamic"])
+def test_a_mode_that_is_no_known_word_is_a_gap_and_not_unified(mode: object) -> None:
+    snapshot = read(_node(disaggregation_mode=mode))
+    assert snapshot.facts.role is None
+    assert "role" in gaps_of(snapshot)
+
+
+def test_a_server_that_states_two_roles_has_none() -> None:
+    states = [{"disaggregation_mode": "decode", "memory_usage": {"token_capacity": POOL}}]
+    snapshot = read(_node(disaggregation_mode="prefill", internal_states=states))
+    assert snapshot.facts.role is None
+    assert "two roles" in why(snapshot, "role")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"/model_info": {"disaggregation_mode": "decode"}},
+        {"/get_model_info": {"disaggregation_mode": "decode"}},
+        {"/v1/loads": {"loads": [{"dp_rank": 0, "disaggregation": {"mode": "decode"}}]}},
+        {"/metrics": sglang_metrics(engine_type="decode")},
+    ],
+)
+def test_another_page_may_tell_the_role(page: dict[str, Any]) -> None:
+    pages = _node()
+    del pages["/server_info"]["disaggregation_mode"]
+    assert read(pages | page).facts.role is Role.DECODE
+
+
+@pytest.mark.parametrize(
+    ("version", "role"),
+    [
+        ("0.4.6.post5", None),
+        ("0.5.3", None),
+        ("0.5.3.post3", Role.UNIFIED),
+        ("0.5.22", Role.UNIFIED),
+        ("0.0.0.dev1+g70df09b83", None),
+        (None, None),
+    ],
+)
+def test_old_nodes_say_unified_in_their_metrics_whatever_they_are(
+    version: str | None, role: Role | None
+) -> None:
+    pages = _node(version=version, metrics=sglang_metrics())
+    del pages["/server_info"]["disaggregation_mode"]
+    snapshot = read(pages)
+    assert snapshot.facts.role is role
+    assert ("role" in gaps_of(snapshot)) is (role is None)
+
+
+def test_a_role_that_the_configuration_contradicts_is_told() -> None:
+    snapshot = read(_node(disaggregation_mode="decode"), role=Role.UNIFIED)
+    assert (snapshot.role, snapshot.facts.role) == (Role.UNIFIED, Role.DECODE)
+    assert why(snapshot, "role") == "the configuration says unified, the node says decode"
+
+
+def test_the_smallest_pool_of_all_ranks_is_what_a_request_can_use() -> None:
+    states = [{"memory_usage": {"token_capacity": size}} for size in (POOL, POOL - 64, POOL)]
+    facts = read(_node(dp_size=3, internal_states=states)).facts
+    assert facts.pool_tokens == POOL - 64
+
+
+def test_a_rank_with_a_smaller_pool_binds_though_the_first_does_not() -> None:
+    states = [{"memory_usage": {"token_capacity": size}} for size in (2 * CONTEXT, CONTEXT // 2)]
+    facts = read(_node(pool=2 * CONTEXT, dp_size=2, internal_states=states)).facts
+    assert facts.enforced_tokens == CONTEXT - 6
+    assert facts.pool_bound is True
+
+
+def test_a_rank_that_does_not_tell_its_pool_is_a_gap() -> None:
+    snapshot = read(_node(dp_size=4))
+    assert snapshot.facts.pool_tokens == POOL
+    assert "one may be smaller" in why(snapshot, "pool_tokens")
+
+
+def test_metrics_of_every_rank_close_that_gap() -> None:
+    metrics = "".join(sglang_metrics(dp_rank=str(rank)) for rank in range(4))
+    assert "pool_tokens" not in gaps_of(read(_node(dp_size=4, metrics=metrics)))
+
+
+@pytest.mark.parametrize("value", [None, 0, -1, "40960", True, 40_960.5, 1e300, [], {}])
+def test_a_pool_that_is_no_number_of_tokens_is_a_gap(value: object) -> None:
+    states = [{"memory_usage": {"token_capacity": value}}]
+    snapshot = read(_node(max_total_num_tokens=value, internal_states=states))
+    assert snapshot.facts.pool_tokens is None
+    assert "pool_tokens" in gaps_of(snapshot)
+
+
+@pytest.mark.parametrize("value", [None, 0, -1, "98304", True, 1e300])
+def test_a_limit_that_is_none_leaves_the_pool_to_tell(value: object) -> None:
+    snapshot = read(_node(max_req_input_len=value))
+    assert snapshot.facts.enforced_tokens is None
+    assert "enforced_tokens" in gaps_of(snapshot)
+    assert snapshot.facts.pool_bound is True
+
+
+def test_without_limit_and_pool_nothing_is_said_of_what_binds() -> None:
+    pages = _node(max_req_input_len=None, max_total_num_tokens=None, internal_states=[])
+    snapshot = read(pages)
+    assert snapshot.facts.pool_bound is None
+    assert {"enforced_tokens", "pool_tokens", "pool_bound"} <= gaps_of(snapshot)
+
+
+def test_the_gauge_tells_the_context_where_the_list_of_models_does_not() -> None:
+    pages = _node(models=listing(context=None), metrics=sglang_metrics())
+    assert read(pages).facts.advertised_tokens == CONTEXT
+
+
+def test_a_context_that_was_not_asked_for_is_not_the_context() -> None:
+    """``context_length`` is null where the model's own context is served."""
+    snapshot = read(_node(models=listing(context=None), context_length=None))
+    assert snapshot.facts.advertised_tokens is None
+    assert {"advertised_tokens", "pool_bound"} <= gaps_of(snapshot)
+    told = read(_node(models=listing(context=None), context_length=CONTEXT))
+    assert told.facts.advertised_tokens == CONTEXT
+
+
+def test_a_build_from_a_repository_keeps_its_version_as_it_is() -> None:
+    assert read(_node(version="0.0.0.dev1+g70df09b83")).facts.version == "0.0.0.dev1+g70df09b83"
+
+
+@pytest.mark.parametrize("version", [None, 5, "", "0.5.22 <b>", "x" * 65, "0.5.22\n"])
+def test_a_version_that_is_no_word_is_a_gap(version: object) -> None:
+    snapshot = read(_node(version=version))
+    assert snapshot.facts.version is None
+    assert "version" in gaps_of(snapshot)
+
+
+def test_settings_are_those_on_the_list_and_nothing_else() -> None:
+    settings = read(_node(enable_hierarchical_cache=True, nccl_port=5)).facts.settings
+    assert settings["enable_hierarchical_cache"] is True
+    assert settings["speculative_algorithm"] is None
+    assert not {"nccl_port", "model_path", "served_model_name", "status"} & settings.keys()
+
+
+def test_a_node_without_metrics_says_how_to_have_them() -> None:
+    assert "--enable-metrics" in why(read(_node()), "metrics")
