@@ -62,7 +62,6 @@ class Unread(StrEnum):
     VERSION_MISMATCH = "version_mismatch"
     SYMBOL_MISSING = "symbol_missing"
     NOT_EXPORTED = "not_exported"
-    LOST = "lost"
     FAILED = "failed"
 
 
@@ -118,6 +117,7 @@ MOST_XID = 199
 """Xids up to this have a series of their own; the catalogue ends below it."""
 
 _GPU = (L.ENV, L.GPU)
+_MIG = (*_GPU, L.MIG, L.PROFILE)
 
 GPU_DRIVER_STATE = gauge(
     "gpu_driver_state",
@@ -186,6 +186,12 @@ GPU_XIDS = counter(
 )
 GPU_MIG_ENABLED = gauge("gpu_mig_enabled", "1 if a GPU is divided into instances (MIG).", *_GPU)
 GPU_MIG_DEVICES = gauge("gpu_mig_devices", "Instances a GPU is divided into.", *_GPU)
+GPU_MIG_MEMORY_TOTAL = gauge(
+    "gpu_mig_memory_total_bytes", "Memory an instance of a divided GPU has.", *_MIG
+)
+GPU_MIG_MEMORY_USED = gauge(
+    "gpu_mig_memory_used_bytes", "Memory that is allocated in an instance.", *_MIG
+)
 GPU_PROCESSES = gauge("gpu_processes", "Processes that compute on a GPU, as far as seen.", *_GPU)
 GPU_PROCESS_MEMORY = gauge(
     "gpu_process_memory_bytes",

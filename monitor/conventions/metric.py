@@ -48,6 +48,8 @@ class Label(StrEnum):
     NAME = "name"
     DRIVER = "driver"
     PROCESS = "process"
+    MIG = "mig"
+    PROFILE = "profile"
 
 
 class MetricKind(StrEnum):
