@@ -21,6 +21,8 @@ from monitor.configured import (
     credentials_of,
     golden_prompts,
     live_target,
+    node_rules,
+    surveyor_of,
     token_price,
 )
 from monitor.findings import Findings, findings_in
@@ -29,6 +31,7 @@ from monitor.judge import Judge
 from monitor.judging import judge_of
 from monitor.live import LiveTarget
 from monitor.measuring import Measuring
+from monitor.nodewatch import NodeWatch, node_watch_over
 from monitor.paging import policy_of, severities_of, severity_of
 from monitor.passes import PassRunner
 from monitor.pipeline import Pipeline
@@ -84,6 +87,7 @@ class Installation:
     baselines: Baselines
     judge: Judge | None
     watching: Watching | None
+    nodes: NodeWatch | None
     targets: Mapping[str, LiveTarget]
     metrics: CollectorRegistry
     counters: PrometheusSink
@@ -121,7 +125,8 @@ def open_installation(
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
     needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
     ``storage`` must name the same store. ``first`` are told of every verdict first,
-    ``sinks`` last. With ``watched`` the evidence of streams goes on, and alarms.
+    ``sinks`` last. With ``watched`` the evidence of streams goes on, and alarms, and nodes are
+    there to be read.
     Raises ``ConfigError`` for a missing credential, and what ``open_store`` raises.
     """
     golden = golden_prompts()
@@ -161,6 +166,7 @@ def open_installation(
             baselines=held(targets, Baselines(config, golden, choices_of, store, counters)),
             judge=judge,
             watching=watching,
+            nodes=_nodes(config, store, clock, metrics, pipeline) if watched else None,
             targets=targets,
             metrics=metrics,
             counters=counters,
@@ -178,6 +184,16 @@ def _runner(
         findings=findings,
         on_cost=counters.add_cost,
     )
+
+
+def _nodes(
+    config: Config, store: Store, clock: Clock, metrics: CollectorRegistry, pipeline: Pipeline
+) -> NodeWatch | None:
+    """Return what watches nodes, if there are any to watch."""
+    if not config.served:
+        return None
+    surveyor = surveyor_of(config, config.served, node_rules(config), clock)
+    return node_watch_over(config, surveyor, store.writer, clock, metrics, pipeline.file)
 
 
 def _hide_secrets(config: Config, targets: Mapping[str, LiveTarget], store: Store) -> None:
@@ -333,7 +349,7 @@ def _health(
 
     return HealthCollector(
         env=config.environment,
-        targets=tuple(target.name for target in config.targets),
+        targets=tuple(dict.fromkeys(each.name for each in (*config.targets, *config.served))),
         writer=store.writer.stats,
         budgets=budget.remaining,
         findings=findings.list_open,

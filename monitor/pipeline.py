@@ -36,7 +36,7 @@ from monitor.probes import PROBES
 from monitor.probes.base import TenantView, TrialPlan
 from monitor.prompts import GoldenPrompt
 from monitor.scoring import NoScorer
-from monitor.sinks.base import Sink
+from monitor.sinks.base import Sink, no_trial
 from monitor.store.markers import MarkerStore
 from monitor.verdicts import decide
 
@@ -145,6 +145,21 @@ class Pipeline:
             replays=session.replays,
             broken=broken,
         )
+
+    async def file(self, verdict: Verdict) -> Verdict:
+        """File a verdict that belongs to no trial, and tell the sinks of it, in its turn.
+
+        Raises ``StoreError`` if it cannot be kept.
+        """
+        async with self._concluding:
+            return await asyncio.to_thread(self._file, verdict)
+
+    def _file(self, verdict: Verdict) -> Verdict:
+        finding = self._findings.record(verdict)
+        filed = replace(verdict, finding=finding.id if finding else None)
+        for sink in self._sinks:
+            sink.deliver(no_trial(filed), filed)
+        return filed
 
     def _conclude(self, trial: Trial, signals: Sequence[Signal], known: int) -> Verdict:
         verdict = self._decide(trial, signals, known)

@@ -15,6 +15,7 @@ from enum import StrEnum
 from http import HTTPStatus
 
 from monitor.conventions import gpu as _gpu
+from monitor.conventions import nodes as _nodes
 from monitor.conventions import pages as _pages
 from monitor.conventions import streams as _streams
 from monitor.conventions import telemetry as _telemetry
@@ -293,7 +294,14 @@ CONFIG_HASH_INFO = _gauge(
 # Every metric that is defined above, in that order, and those of each noun.
 METRICS: tuple[_Metric, ...] = tuple(
     each
-    for named in (globals(), vars(_streams), vars(_pages), vars(_telemetry), vars(_gpu))
+    for named in (
+        globals(),
+        vars(_streams),
+        vars(_pages),
+        vars(_telemetry),
+        vars(_nodes),
+        vars(_gpu),
+    )
     for each in tuple(named.values())
     if isinstance(each, _Metric)
 )

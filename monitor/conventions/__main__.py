@@ -30,6 +30,14 @@ from monitor.conventions.gpu import (
     Unattributed,
     Unread,
 )
+from monitor.conventions.nodes import (
+    CONFORMITIES,
+    COUNTERS,
+    KvState,
+    LiveKind,
+    LiveState,
+    RequestState,
+)
 from monitor.conventions.pages import PageAction, PageOutcome, Route, Severity
 from monitor.conventions.streams import LANE_SERIES, AlarmTier, NotWatched
 from monitor.conventions.telemetry import TelemetryKind, TelemetryResult
@@ -95,8 +103,24 @@ def _label_values() -> list[tuple[str, str]]:
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
         ("`stratum`", "`length/concurrency/cache/transport/tenants`"),
+        *_node_values(),
         *_gpu_values(),
         ("`part`", "the part of the tenant in the trial: `donor`, `victim`, `member`, …"),
+    ]
+
+
+def _node_values() -> list[tuple[str, str]]:
+    return [
+        ("`kind` of `node_signal`", ", ".join(f"`{each}`" for each in LiveKind)),
+        ("`state` of `node_signal`", ", ".join(f"`{each}`" for each in LiveState)),
+        ("`state` of `node_conformity`", ", ".join(f"`{each}`" for each in CONFORMITIES)),
+        ("`state` of `node_rules_matched`", "`fail`, `warn`, `unknown`, `accepted`"),
+        ("`state` of `kv_pool_tokens`", ", ".join(f"`{each}`" for each in KvState)),
+        ("`state` of `node_requests`", ", ".join(f"`{each}`" for each in RequestState)),
+        ("`kind` of `node_counter_total`", ", ".join(f"`{each}`" for each in COUNTERS)),
+        ("`role`", "`unified`, `prefill`, `decode`"),
+        ("`rule`", "a rule of [nodes](node-rules.md), or why there is no judgement"),
+        ("`version` of `node_info`", "what a node says, cleaned and at most 64 characters"),
     ]
 
 

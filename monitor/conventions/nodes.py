@@ -45,6 +45,22 @@ class RequestState(StrEnum):
     QUEUED = "queued"
 
 
+# The values of ``nodes.record.Conformity`` and ``nodes.record.NodeCounter``, which stand above.
+CONFORMITIES = ("pass", "warn", "fail", "unknown")
+COUNTERS = (
+    "prompt_tokens",
+    "generated_tokens",
+    "requests",
+    "aborted",
+    "preempted",
+    "bootstrap_failed",
+    "transfer_failed",
+    "deferred_releases",
+    "kv_expired",
+    "not_a_number",
+    "drafted",
+    "accepted",
+)
 _NODE = (*TARGET, L.NODE)
 _NODE_ROLE = (*_NODE, L.ROLE)
 
@@ -126,16 +142,25 @@ NODES_KNOWN = gauge(
     "Nodes of a target that the last reading was to reach; 0 where none could be found.",
     *TARGET,
 )
-NODE_DISCOVERY_GAPS = gauge(
-    "node_discovery_gaps",
-    "Sources of a target's nodes that could not be asked: there may be nodes nobody reads.",
+NODES_INTERVAL = gauge(
+    "nodes_read_interval_seconds", "The time between two readings of all nodes.", L.ENV
+)
+TARGET_PRESSURE = gauge(
+    "target_pressure_ratio",
+    "The fullest node's part of its KV pool or queue in use, 0 to 1; no series if none says.",
     *TARGET,
 )
 NODE_RULES_AGE = gauge(
     "node_rules_age_seconds", "How long ago the rules of nodes were last reviewed.", L.ENV
 )
+NODE_RULES_MAX_AGE = gauge(
+    "node_rules_max_age_seconds", "How old the rules of nodes may be.", L.ENV
+)
 NODE_RULES_INFO = gauge(
     "node_rules_info", "Always 1; the digest of the rules of nodes in force.", *(L.ENV, L.SHA256)
+)
+GATEWAY_UP = gauge(
+    "gateway_up", "1 if a target's gateway said which models it serves, else 0.", *TARGET
 )
 GATEWAY_MODELS_UNPROBED = gauge(
     "gateway_models_unprobed",

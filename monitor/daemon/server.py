@@ -27,6 +27,7 @@ from monitor.daemon.bodies import (
 from monitor.daemon.certificates import CertificatePages
 from monitor.daemon.evidence import EvidencePages
 from monitor.daemon.findingpages import FindingPages
+from monitor.daemon.nodepages import NodePages
 from monitor.daemon.pages import Pages, Put, error_line, outcome, refused
 from monitor.daemon.probepages import ProbePages
 from monitor.daemon.probing import ProbeNow, probe_now
@@ -71,6 +72,7 @@ def make_server(
             Route("/api/calibrations/{target}", pages.calibration),
             Route("/api/evidence/{target}", evidence.show),
             Route("/api/evidence/{target}/resolve", evidence.resolve, methods=["POST"]),
+            Route("/api/nodes", NodePages(installation, token, stopping).nodes),
             Route("/api/trials/{trial}", kept.explain),
             Route("/api/findings", found.findings),
             Route("/api/findings/{finding}", found.finding),

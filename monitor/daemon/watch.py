@@ -40,7 +40,7 @@ class Watch:
         self._changes = changes
 
     def backoff(self, target: str) -> Backoff:
-        """Return what holds for a target; node readers set its ``pressure``."""
+        """Return what holds for a target; whoever reads its nodes sets its ``pressure``."""
         return self._of(target).backoff
 
     def note_version(self, target: str, version: str | None) -> None:

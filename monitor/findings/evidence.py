@@ -5,9 +5,14 @@ from __future__ import annotations
 from monitor.model import Outcome, Signal, Status, Verdict, VerdictClass
 
 _PERSONAL_DATA = ("ENTITY", "novel")
-# The prompt was dropped inside the engine, and something else was answered.
+# The prompt was dropped inside the engine, and something else was answered; or will be.
 _URGENT = frozenset(
-    {("BOUNDARY", "replaced"), ("USAGE_IN", "placeholder"), ("USAGE_IN", "constant")}
+    {
+        ("BOUNDARY", "replaced"),
+        ("USAGE_IN", "placeholder"),
+        ("USAGE_IN", "constant"),
+        ("NODE", "over_length"),
+    }
 )
 
 
@@ -47,7 +52,7 @@ def failed_signals(verdict: Verdict) -> tuple[str, ...]:
 
 
 def is_urgent(verdict: Verdict) -> bool:
-    """True if a signal says that the prompt was dropped and something else answered."""
+    """True if a signal says that prompts are dropped, or will be, and something else answered."""
     return any(_named(signal) in _URGENT for signal in _failed(verdict))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from monitor.nodes.live_acceptance import AcceptanceWatch, Band, Pace
@@ -48,13 +48,8 @@ class NodeWindows:
         self._nodes: dict[tuple[str, str], _NodeWindow] = {}
         self._prompts: dict[str, PromptTotals] = {}
 
-    def take(
-        self, snapshots: Sequence[NodeSnapshot], *, incomplete: Collection[str] = ()
-    ) -> tuple[LiveSignal, ...]:
-        """Take one reading of all nodes; return how every signal stands, in order of the nodes.
-
-        ``incomplete`` are targets that may have nodes which could not be found.
-        """
+    def take(self, snapshots: Sequence[NodeSnapshot]) -> tuple[LiveSignal, ...]:
+        """Take one reading of all nodes; return how every signal stands, in order of the nodes."""
         pace = Pace(nodes=max(1, len(snapshots)), readings_a_day=self._readings_a_day)
         signals: list[LiveSignal] = []
         for snapshot in snapshots:
@@ -62,7 +57,7 @@ class NodeWindows:
         for target in dict.fromkeys(each.target for each in snapshots):
             totals = self._prompts.setdefault(target, PromptTotals(target))
             own = [each for each in snapshots if each.target == target]
-            diverging = totals.take(own, complete=target not in incomplete)
+            diverging = totals.take(own)
             if diverging is not None:
                 signals.append(diverging)
         self._forget(max((each.read_at for each in snapshots), default=None))

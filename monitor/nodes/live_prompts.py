@@ -78,17 +78,17 @@ class PromptTotals:
         self._points: deque[_Point] = deque()
         self._starts: deque[_Start] = deque()
 
-    def take(self, nodes: Sequence[NodeSnapshot], *, complete: bool = True) -> LiveSignal | None:
+    def take(self, nodes: Sequence[NodeSnapshot]) -> LiveSignal | None:
         """Take a reading of every node of the target; ``None`` where prefill is not apart.
 
-        ``complete`` is false while nodes may exist that are not known.
+        What stands for nodes that could not be found is a node that did not answer.
         """
         split = [each for each in nodes if each.role is not Role.UNIFIED]
         if not split and not self._last:
             return None
         waits = _waits(nodes, split)
-        if waits or not complete:
-            return self._signal(LiveState.UNKNOWN, waits or "not all of its nodes could be found")
+        if waits:
+            return self._signal(LiveState.UNKNOWN, waits)
         self._follow(split)
         return self._judged()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monitor.findings import Findings
 from monitor.model import Trial, Verdict
-from monitor.sinks import Sink
+from monitor.sinks.base import Sink, no_trial
 from monitor.watching.flow import Watching
 
 
@@ -39,21 +39,5 @@ class WatchingSink:
             self._filed = replace(verdict, finding=finding.id if finding else None)
             self._left = list(self._others)
         while self._left:
-            self._left[0].deliver(_no_trial(self._filed), self._filed)
+            self._left[0].deliver(no_trial(self._filed), self._filed)
             del self._left[0]
-
-
-def _no_trial(verdict: Verdict) -> Trial:
-    """Return what stands for the trial of a verdict that belongs to none."""
-    return Trial(
-        id="",
-        target=verdict.target,
-        model=verdict.model,
-        probe=verdict.probe,
-        shape=verdict.shape,
-        stratum=verdict.stratum,
-        started_at=verdict.decided_at,
-        exchanges=(),
-        purpose="",
-        scheduled=False,
-    )

@@ -8,7 +8,9 @@ from pathlib import Path
 from monitor.conventions import METRICS, OUTCOME_CLASSES, code_label
 from monitor.conventions.__main__ import metrics_page
 from monitor.conventions.metric import MetricKind
+from monitor.conventions.nodes import CONFORMITIES, COUNTERS
 from monitor.model import Outcome, VerdictClass
+from monitor.nodes.record import Conformity, NodeCounter
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -32,6 +34,11 @@ def test_names_follow_the_rules_of_prometheus() -> None:
 def test_every_class_and_outcome_has_a_pair() -> None:
     assert {outcome for outcome, _ in OUTCOME_CLASSES} == set(Outcome)
     assert {each for _, each in OUTCOME_CLASSES} == set(VerdictClass)
+
+
+def test_states_and_counters_of_nodes_are_those_of_their_records() -> None:
+    assert tuple(Conformity) == CONFORMITIES
+    assert tuple(NodeCounter) == COUNTERS
 
 
 def test_a_target_cannot_make_code_labels() -> None:

@@ -13,7 +13,7 @@ from monitor.nodes.live import LiveSignal
 from monitor.nodes.live_prompts import LAG, LEAST_TOKENS, PromptTotals
 from monitor.nodes.record import KvUse, NodeCounter, NodeSnapshot, Role
 from tests.builders import NOW
-from tests.unit.nodes.readings import STEP, counted, silent
+from tests.unit.nodes.readings import STEP, a_reading, counted, silent
 
 TOKENS = NodeCounter.PROMPT_TOKENS
 FAIL, PASS, UNKNOWN = LiveState.FAIL, LiveState.PASS, LiveState.UNKNOWN
@@ -180,7 +180,8 @@ def test_a_node_that_is_not_read_only_makes_it_wait() -> None:
 def test_nodes_that_could_not_be_found_make_it_unknown() -> None:
     cluster = Cluster().settled()
     cluster.counts["d0"] += 500_000
-    said = cluster.totals.take(cluster.nodes(BUSY), complete=False)
+    source = silent(a_reading("prefill.svc:30000"))
+    said = cluster.totals.take([*cluster.nodes(BUSY), source])
     assert state(said) is UNKNOWN
 
 

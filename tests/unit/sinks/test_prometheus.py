@@ -22,6 +22,7 @@ from monitor.conventions.metric import PREFIX, MetricKind
 from monitor.conventions.pages import Route
 from monitor.findings import Findings
 from monitor.model import CalibrationState, Lane, Outcome, VerdictClass
+from monitor.nodewatch.collector import NodeCollector
 from monitor.paging import severities_of, severity_of
 from monitor.paging.counting import PageCounters
 from monitor.paging.outbox import open_outbox
@@ -29,6 +30,7 @@ from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream, Te
 from monitor.store import WriterStats
 from monitor.watching import StreamCollector
 from tests.unit.daemon.installed import ManualClock
+from tests.unit.nodewatch.building import RULES, everything
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
 from tests.unit.test_findings import MemoryFindings
 from tests.unit.watching.building import a_book
@@ -164,6 +166,7 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
     prometheus.add_cost("glm", 0.25)
     registry.register(health())
     registry.register(streams())
+    registry.register(nodes())
     found = {
         family.name: {frozenset(s.labels) - {"le"} for s in family.samples}
         for family in text_string_to_metric_families(generate_latest(registry).decode())
@@ -179,6 +182,18 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
         assert labels == {frozenset(label.value for label in metric.labels)}
     assert total(scrape(registry), "config_hash_info") == 1
     assert total(scrape(registry), "start_timestamp_seconds") == 1_800_000_000
+
+
+def nodes() -> NodeCollector:
+    return NodeCollector(
+        env="test",
+        targets=("glm",),
+        interval_seconds=30.0,
+        rules_max_age_seconds=86_400.0,
+        rules=RULES,
+        now=everything,
+        clock=ManualClock(),
+    )
 
 
 def streams() -> StreamCollector:
