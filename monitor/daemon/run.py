@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from random import SystemRandom
 
 import uvicorn
@@ -38,7 +38,11 @@ async def run_daemon(config: Config, clock: Clock) -> None:
     )
     try:
         watch.verdicts.recall(installation.store.reader.last_scheduled(clock.now() - OLDEST))
-        async with _readers_served(installation), paging(installation, recent):
+        async with (
+            _readers_served(installation),
+            paging(installation, recent),
+            reading_nodes(installation, watch),
+        ):
             await _serve(installation, watch, token)
     finally:
         await installation.aclose()
@@ -70,14 +74,7 @@ async def paging(installation: Installation, recent: RecentAnswers) -> AsyncIter
     if pager is None:
         yield
         return
-    running = asyncio.create_task(pager.run())
-    owner = asyncio.current_task()
-
-    def crashed(task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and owner is not None:
-            owner.cancel()
-
-    running.add_done_callback(crashed)
+    running = _beside(pager.run())
     try:
         yield
     finally:
@@ -86,6 +83,35 @@ async def paging(installation: Installation, recent: RecentAnswers) -> AsyncIter
             await pager.finish()
         finally:
             await pager.aclose()
+
+
+@contextlib.asynccontextmanager
+async def reading_nodes(installation: Installation, watch: Watch) -> AsyncIterator[None]:
+    """Read the nodes of every target meanwhile. A reading that crashes ends the daemon."""
+
+    def press(target: str, pressure: float) -> None:
+        watch.backoff(target).pressure = pressure
+
+    if installation.nodes is None:
+        yield
+        return
+    running = _beside(installation.nodes.run(press))
+    try:
+        yield
+    finally:
+        await _ended(running)
+
+
+def _beside(work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    """Start what runs for ever. If it ends by itself it has crashed, and so does its owner."""
+    running, owner = asyncio.create_task(work), asyncio.current_task()
+
+    def crashed(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and owner is not None:
+            owner.cancel()
+
+    running.add_done_callback(crashed)
+    return running
 
 
 async def _ended(running: asyncio.Task[None]) -> None:
