@@ -13,6 +13,7 @@ from monitor.engines.json_text import NotJsonError, parse_json
 from monitor.engines.openai_fields import is_object
 from monitor.engines.wire import bearer
 from monitor.http import HttpClient, Limits, RawReply, origin_of
+from monitor.model import FailureKind
 
 Document = dict[str, object]
 
@@ -168,7 +169,9 @@ def page_limits() -> Limits:
 
 def _page(path: str, raw: RawReply) -> Page:
     if raw.failure is not None:
-        return Page(path=path, status=raw.status, why=raw.failure.detail)
+        late = raw.failure.kind is FailureKind.TIMEOUT
+        why = "no whole answer in the time that a node has" if late else raw.failure.detail
+        return Page(path=path, status=raw.status, why=why)
     if raw.status in _NOT_SERVED:
         why = "the node does not serve this page"
         return Page(path=path, status=raw.status, why=why, served=False)

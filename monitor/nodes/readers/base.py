@@ -19,6 +19,8 @@ _MAX_NAME_CHARS = 120
 _MAX_TOKENS = 10**10
 _MAX_NUMBER = 10**18
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.+:/-]*", re.ASCII)
+_MARKS = re.compile(r"[_.:/+-]")
+_MAX_PIECE_CHARS = 16
 _SECRET = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
 
 
@@ -106,8 +108,13 @@ def objects(value: object) -> list[Document]:
 
 
 def word(value: object) -> str | None:
-    """Return a plain short word such as a version or a mode, ``None`` for anything else."""
-    if not isinstance(value, str) or len(value) > MAX_SETTING_CHARS or _SECRET.search(value):
+    """Return a plain short word such as a version or a mode, ``None`` for anything else.
+
+    Words and numbers are short between their marks; what is long there was drawn, like a key.
+    """
+    if not isinstance(value, str) or len(value) > MAX_SETTING_CHARS or _is_secret(value):
+        return None
+    if any(len(piece) > _MAX_PIECE_CHARS for piece in _MARKS.split(value)):
         return None
     return value if _PLAIN.fullmatch(value) else None
 
@@ -120,9 +127,15 @@ def model_name(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     name = re.split(r"[/\\]", value.rstrip("/\\"))[-1] if value[:1] in "/\\~." else value
-    if len(name) > _MAX_NAME_CHARS or _SECRET.search(name):
+    if len(name) > _MAX_NAME_CHARS or _is_secret(name):
         return None
     return name if _PLAIN.fullmatch(name) else None
+
+
+def _is_secret(text: str) -> bool:
+    """Tell whether a key begins at the start of ``text`` or after any mark in it."""
+    starts = (0, *(found.end() for found in _MARKS.finditer(text)))
+    return any(_SECRET.match(text[start:]) for start in starts)
 
 
 def listed_models(listing: Document | None, key: str = "data") -> tuple[str, ...]:
