@@ -35,6 +35,8 @@ USAGE: Counted = ("kv_cache_usage_ratio",)
 COUNTERS: dict[NodeCounter, Counted] = {
     NodeCounter.PROMPT_TOKENS: ("prompt_tokens_total",),
     NodeCounter.GENERATED_TOKENS: ("tokens_predicted_total",),
+    NodeCounter.DRAFTED: ("spec_decode_num_draft_tokens_total",),
+    NodeCounter.ACCEPTED: ("spec_decode_num_accepted_tokens_total",),
 }
 WANTED = frozenset(
     (*RUNNING, *QUEUED, *USAGE, *(name for each in COUNTERS.values() for name in each))
@@ -100,8 +102,8 @@ def _live(meter: Meter) -> Live:
         if getattr(use, fact) is None:
             meter.missing(fact)
     read = {kind: meter.counter(kind, names) for kind, names in COUNTERS.items()}
-    for kind, value in read.items():
-        if value is None:
+    for kind in (NodeCounter.PROMPT_TOKENS, NodeCounter.GENERATED_TOKENS):
+        if read[kind] is None:
             meter.missing(kind)
     return Live(
         kv=use,

@@ -22,6 +22,7 @@ SGLANG: Mapping[str, Setting] = {
     "attention_backend": "fa3",
     "disable_radix_cache": True,
     "disaggregation_enable_kv_checksum": True,
+    "dp_size": 1,
     "enable_dp_attention": False,
     "enable_hierarchical_cache": False,
     "kv_cache_dtype": "fp8_e4m3",
@@ -33,7 +34,9 @@ SGLANG: Mapping[str, Setting] = {
 VLLM: Mapping[str, Setting] = {
     "cache_dtype": "auto",
     "enable_prefix_caching": False,
-    "mamba_block_size": None,
+    "kv_offloading_backend": "native",
+    "kv_offloading_size": None,
+    "mamba_cache_mode": "none",
 }
 SETTINGS = {"sglang": SGLANG, "vllm": VLLM, "llama.cpp": {"n_ctx_train": CONTEXT}, "ollama": {}}
 

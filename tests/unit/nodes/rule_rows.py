@@ -74,7 +74,7 @@ def _caching_vllm(unsafe: str, safe: str) -> Row:
     )
 
 
-_HYBRID = {"enable_prefix_caching": True, "mamba_block_size": 1600}
+_HYBRID = {"enable_prefix_caching": True, "mamba_cache_mode": "align"}
 _SLOTS = {"engine": "llama.cpp", "slots": 4, "advertised_tokens": CONTEXT // 4}
 _PD_FP8 = {"kv_cache_dtype": "bfloat16"}
 
@@ -121,7 +121,7 @@ ROWS: dict[str, Row] = {
         "attention_backend", "dsa", "fa3", enable_hierarchical_cache=True
     ),
     "sglang-fp8-latent-attention": _setting(
-        "enable_dp_attention", True, False, attention_backend="dsv4"
+        "enable_dp_attention", True, False, attention_backend="dsv4", dp_size=8
     ),
     "sglang-prefix-cache-shared": _setting("disable_radix_cache", False, True),
     "sglang-replica-kv-types-differ": _differs(
@@ -138,6 +138,10 @@ ROWS: dict[str, Row] = {
         clean=[_vllm(version="0.28.0", settings=_HYBRID)],
         untold=[replace(_vllm(version="0.28.0", settings=_HYBRID), live=Live())],
     ),
+    "vllm-host-offload": _setting("kv_offloading_size", 64.0, None, make=_vllm),
+    "vllm-lmcache-in-process": _setting(
+        "kv_offloading_size", 64.0, None, make=_vllm, kv_offloading_backend="lmcache"
+    ),
     "vllm-prefix-hash-predictable": _caching_vllm("0.7.1", "0.7.2"),
     "vllm-image-hash-collides": _caching_vllm("0.8.5.post1", "0.9.0"),
     "vllm-prefix-cache-shared": _setting("enable_prefix_caching", True, False, make=_vllm),
@@ -149,6 +153,11 @@ ROWS: dict[str, Row] = {
         holds=[node(**_SLOTS, enforced_tokens=CONTEXT // 4)],
         clean=[node(**{**_SLOTS, "slots": 1}, enforced_tokens=CONTEXT // 4)],
         untold=[without(node(**_SLOTS, enforced_tokens=CONTEXT // 4), "n_ctx_train")],
+    ),
+    "llama-cpp-drafting-in-slots": Row(
+        holds=[node(engine="llama.cpp", slots=4, drafted=9.0)],
+        clean=[node(engine="llama.cpp", slots=4), node("n1", engine="llama.cpp", drafted=9.0)],
+        untold=[node(engine="llama.cpp", slots=4, drafted=None)],
     ),
     "llama-cpp-slot-below-advertised": Row(
         holds=[node(engine="llama.cpp", enforced_tokens=CONTEXT // 4)],

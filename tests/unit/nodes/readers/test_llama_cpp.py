@@ -61,6 +61,14 @@ def test_metrics_are_read_where_they_are_on() -> None:
     assert "--metrics" in why(_read(), "metrics")
 
 
+def test_what_is_drafted_is_counted_where_it_is_said() -> None:
+    drafting = f"{METRICS}llamacpp:spec_decode_num_draft_tokens_total 9\n"
+    drafting += "llamacpp:spec_decode_num_accepted_tokens_total 4\n"
+    counters = _read(metrics=drafting).live.counters
+    assert (counters[NodeCounter.DRAFTED], counters[NodeCounter.ACCEPTED]) == (9, 4)
+    assert "drafted" not in gaps_of(_read(metrics=METRICS))
+
+
 @pytest.mark.parametrize("context", [None, 0, -1, "8192", True, []])
 def test_a_slot_without_a_context_is_a_gap(context: object) -> None:
     snapshot = _read(props={"default_generation_settings": {"n_ctx": context}})
