@@ -104,6 +104,10 @@ bench-detect: install ## False alarms of detectors against their bound, and time
 bench-clean: install ## False alarms of all checks on thousands of clean answers of healthy labs (half an hour)
 	$(BIN)/python -m tests.bench.clean
 
+.PHONY: bench-nodes
+bench-nodes: install ## Reading 200 nodes side by side, beside reading them one after the other
+	$(BIN)/python -m tests.bench.nodes
+
 .PHONY: bench-store
 bench-store: install ## What the store takes, how fast, and how soon panels answer (15 minutes; SIZES=1e7 40 minutes, 1e8 hours and 25 GB of disk)
 	$(BIN)/python -m tests.bench.store --sizes $(or $(SIZES),1e6) --out docs/store-measured.md
