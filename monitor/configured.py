@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from monitor.budget import TokenPrice
 from monitor.clock import Clock
-from monitor.config import Config, Target, load_config, resolve_secret, validate_section
+from monitor.config import (
+    Config,
+    NodeTarget,
+    Target,
+    load_config,
+    resolve_secret,
+    validate_section,
+)
+from monitor.config.problems import near_miss
+from monitor.config.secrets import quoted
 from monitor.engines import ENGINES
 from monitor.engines.base import Manner
-from monitor.errors import UsageError
+from monitor.errors import ConfigError, UsageError
 from monitor.history import JudgeSettings
 from monitor.http import HttpClient, origin_of
 from monitor.limits import configured_limits
 from monitor.live import LiveTarget
 from monitor.model import DEFAULT_TOLERANCE
+from monitor.nodes.discovery import NodeFinder
+from monitor.nodes.readers import NODE_ENGINES
+from monitor.nodes.ruleset import RuleSet, load_rules
+from monitor.nodes.survey import Surveyor
 from monitor.planning import ProbeChoice, profile_choices
 from monitor.probes import PROBES
 from monitor.probes.base import Feature, TargetView, TenantView
 from monitor.prompts import GoldenPrompt, load_suites, shipped_folder
 from monitor.scorers import check_extras
 from monitor.sinks import sealer_of
-
-NODE_ENGINES = ("sglang", "vllm", "llama.cpp", "ollama")
 
 
 def read_config(path: str) -> Config:
@@ -34,7 +45,45 @@ def read_config(path: str) -> Config:
         _check_engine_options(config, target)
     check_extras(config)
     sealer_of(config)
+    if config.served:
+        node_rules(config)
     return config
+
+
+def node_rules(config: Config, *, strict: bool = False) -> RuleSet:
+    """Return the rules that nodes are held to. Raises ``ConfigError`` for a wrong one.
+
+    They are strict if either the configuration or ``strict`` says so.
+    An acceptance of a rule that does not exist is wrong too: it accepts nothing.
+    """
+    shapes = frozenset(probe.shape for probe in PROBES.values())
+    rules = load_rules(config.rules_path, strict=strict or config.nodes.strict, shapes=shapes)
+    for target in config.served:
+        for reached in (*target.nodes, *target.node_sources):
+            for accepted in reached.accepted:
+                if accepted.rule not in rules.ids:
+                    place = accepted.place_of("rule")
+                    raise ConfigError(
+                        f"no rule {quoted(accepted.rule)}",
+                        file=place.file,
+                        line=place.line,
+                        path=place.path,
+                        remedy=near_miss(accepted.rule, rules.ids),
+                    )
+    return rules
+
+
+def surveyor_of(
+    config: Config, served: Sequence[Target | NodeTarget], rules: RuleSet, clock: Clock
+) -> Surveyor:
+    """Return what surveys nodes of these targets. Raises ``ConfigError`` for a missing token."""
+    return Surveyor(
+        NodeFinder.of(config, served, clock=clock, engines=NODE_ENGINES),
+        config.nodes,
+        rules,
+        asked=[target.model for target in config.targets],
+        clock=clock,
+    )
 
 
 def _check_engine_options(config: Config, target: Target) -> None:
@@ -75,6 +124,22 @@ def selected(config: Config, names: tuple[str, ...]) -> tuple[Target, ...]:
 def golden_prompts() -> dict[str, GoldenPrompt]:
     """Return the shipped golden prompts by name."""
     return {prompt.name: prompt for prompt in load_suites(shipped_folder())}
+
+
+def selected_served(config: Config, names: Sequence[str]) -> tuple[Target | NodeTarget, ...]:
+    """Return the targets of these names whose nodes are read, or all of them.
+
+    Raises ``UsageError`` for one that has none, and where there is none at all.
+    """
+    known = {target.name: target for target in config.served}
+    if not known:
+        msg = f"{config.file}: no nodes are configured (add some, or name them with --node URL)"
+        raise UsageError(msg)
+    missing = sorted(set(names) - set(known))
+    if missing:
+        msg = f"no nodes of a target {missing[0]!r} (use one of: {', '.join(known)})"
+        raise UsageError(msg)
+    return tuple(known[name] for name in dict.fromkeys(names)) if names else config.served
 
 
 def live_target(

@@ -32,6 +32,10 @@ VERBS: VerbTable = {
         "monitor.cli.context_verb",
         "Up to which size a target reads its prompts whole.",
     ),
+    "nodes": (
+        "monitor.cli.nodes_verb",
+        "Every serving node, held to what is known of its version and settings.",
+    ),
     "explain": ("monitor.cli.explain_verb", "Everything known of one trial, redacted."),
     "findings": ("monitor.cli.findings_verb", "List, decide about, verify and localise findings."),
     "pages": ("monitor.cli.pages_verb", "Whether pages arrive, before one has to."),

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from monitor.config.acceptance import Truncation
 from monitor.config.known import EngineName, ProbeName
-from monitor.config.nodes import Gateway, Node, NodeSource
+from monitor.config.nodes import Gateway, Node, NodeSource, NodeTarget
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
@@ -282,3 +282,24 @@ class Target(Section):
         place = self.place_of("headers_env")
         items = self.headers_env.items()
         return {key: SecretRef(kind="env", name=name, place=place) for key, name in items}
+
+
+def _keys(model: type[Section]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+_ASKED_BY = _keys(Target) - _keys(NodeTarget)
+_READ_BY = frozenset({"nodes", "node_sources", "gateway"})
+
+
+def _target_kind(value: object) -> str:
+    """Tell a target that is asked from one that is read for its nodes only, by its keys."""
+    keys = set(value) if isinstance(value, dict) else set()
+    only_read = isinstance(value, NodeTarget) or (_READ_BY & keys and not _ASKED_BY & keys)
+    return "<nodes>" if only_read else "<target>"
+
+
+AnyTarget = Annotated[
+    Annotated[Target, Tag("<target>")] | Annotated[NodeTarget, Tag("<nodes>")],
+    Discriminator(_target_kind),
+]

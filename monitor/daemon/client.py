@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from monitor.calibrating import Calibrate
 from monitor.certificate.issuing import Export
@@ -35,6 +35,7 @@ from monitor.reports.findings import FindingsReport, ShownFinding
 from monitor.reports.forget import ForgetReport
 from monitor.reports.ladder import LadderReport
 from monitor.reports.localisation import LocalisationReport
+from monitor.reports.nodes import NodesReport
 from monitor.reports.scan import ScanReport
 from monitor.reports.verification import VerificationReport
 from monitor.scanning import Reported
@@ -112,6 +113,20 @@ def check_through_daemon(
 
     said = _streamed(config, owner, "check", asked, on_step)
     return CheckReport.model_validate(said)
+
+
+def nodes_through_daemon(config: Config, owner: StoreOwner) -> NodesReport:
+    """Return what the daemon last read of all nodes.
+
+    Raises ``StoreBusyError`` if it does not answer in 5 s, ``UsageError`` if it has read none yet
+    or gives no report that can be read.
+    """
+    said = _told(config, owner, "/api/nodes")
+    try:
+        return NodesReport.model_validate(said)
+    except ValidationError as error:
+        msg = "the daemon gave no report of nodes that can be read: it is of another version"
+        raise UsageError(msg) from error
 
 
 def probe_through_daemon(

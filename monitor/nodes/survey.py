@@ -1,0 +1,147 @@
+"""One survey of a fleet: nodes found, read and judged, gateways asked what they serve."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import httpx
+
+from monitor.clock import Clock
+from monitor.config import NodeTarget, Target
+from monitor.config.nodes import NodeReading
+from monitor.nodes.discovery import Found, NodeFinder, NodeKey
+from monitor.nodes.gateway import GatewayReading, advertised_of, read_gateway
+from monitor.nodes.judging import AcceptedRule, judge_nodes
+from monitor.nodes.reading import read_nodes
+from monitor.nodes.record import NodeSnapshot, NodeVerdict
+from monitor.nodes.ruleset import RuleSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What all nodes and gateways said, and what the rules make of it, in the file's order."""
+
+    verdicts: tuple[NodeVerdict, ...]
+    gateways: tuple[GatewayReading, ...] = ()
+
+    def of(self, target: str) -> Survey:
+        """Return the part that is about one target."""
+        return Survey(
+            verdicts=tuple(each for each in self.verdicts if each.snapshot.target == target),
+            gateways=tuple(each for each in self.gateways if each.target == target),
+        )
+
+
+class Surveyor:
+    """Surveys the nodes of some targets, again and again.
+
+    ``asked`` are the models that targets ask, by the names that gateways give them. ``inner`` is
+    what connects, beneath the guard of addresses: the seam for tests. No token is spent, and
+    nothing is stored.
+    """
+
+    def __init__(
+        self,
+        finder: NodeFinder,
+        reading: NodeReading,
+        rules: RuleSet,
+        *,
+        asked: Collection[str],
+        clock: Clock,
+        inner: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.rules = rules
+        self._finder = finder
+        self._reading = reading
+        self._asked = frozenset(asked)
+        self._clock = clock
+        self._inner = inner
+
+    async def survey(self) -> Survey:
+        """Find, read and judge every node once. What a node or gateway does wrong never raises."""
+        found = await self._finder.find()
+        transport = self._finder.transport(found, inner=self._inner)
+        try:
+            read, gateways = await asyncio.gather(
+                read_nodes(
+                    found.addresses,
+                    clock=self._clock,
+                    timeout_seconds=self._reading.timeout_seconds,
+                    concurrency=self._reading.concurrency,
+                    transport=transport,
+                ),
+                self._gateways(transport),
+            )
+        finally:
+            if self._inner is None:
+                await transport.aclose()
+        snapshots = _in_order(self._finder.served, (*read, *found.unread))
+        verdicts = judge_nodes(
+            snapshots,
+            self.rules,
+            today=self._clock.now().date(),
+            advertised=_advertised(self._finder.served, gateways, snapshots),
+            accepted=_accepted(found),
+        )
+        return Survey(verdicts=verdicts, gateways=gateways)
+
+    async def _gateways(self, transport: httpx.AsyncBaseTransport) -> tuple[GatewayReading, ...]:
+        return tuple(
+            await asyncio.gather(
+                *(
+                    read_gateway(
+                        target.name,
+                        target.gateway,
+                        asked=self._asked,
+                        credential=self._finder.credential(target.gateway.token),
+                        clock=self._clock,
+                        timeout_seconds=self._reading.timeout_seconds,
+                        transport=transport,
+                    )
+                    for target in self._finder.served
+                    if target.gateway is not None
+                )
+            )
+        )
+
+
+def _in_order(
+    served: Sequence[Target | NodeTarget], snapshots: Sequence[NodeSnapshot]
+) -> tuple[NodeSnapshot, ...]:
+    return tuple(
+        snapshot for target in served for snapshot in snapshots if snapshot.target == target.name
+    )
+
+
+def _advertised(
+    served: Sequence[Target | NodeTarget],
+    gateways: Sequence[GatewayReading],
+    snapshots: Sequence[NodeSnapshot],
+) -> Mapping[str, int]:
+    by_target = {each.target: each for each in gateways}
+    stated: dict[str, int] = {}
+    for target in served:
+        if target.name not in by_target:
+            continue
+        models = {
+            model
+            for snapshot in snapshots
+            if snapshot.target == target.name
+            for model in snapshot.facts.models
+        }
+        size = advertised_of(target, by_target[target.name], models)
+        if size is not None:
+            stated[target.name] = size
+    return stated
+
+
+def _accepted(found: Found) -> Mapping[NodeKey, Sequence[AcceptedRule]]:
+    return {
+        key: tuple(
+            AcceptedRule(rule=each.rule, owner=each.owner, reason=each.reason, expires=each.expires)
+            for each in rules
+        )
+        for key, rules in found.accepted.items()
+    }
