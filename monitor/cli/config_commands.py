@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
-from monitor.config import Config, Target
-from monitor.config.proofs import config_warnings, impossible_proofs
+from monitor.config import Config, NodeTarget, Target
+from monitor.config.proofs import config_warnings, impossible_proofs, node_warnings
 from monitor.config.show import render_effective
 from monitor.config.target import PriceList
 
@@ -39,8 +39,8 @@ class Report:
 
 def config_check(config: Config, *, today: date, estimate: Estimate | None = None) -> Report:
     """Say that a loaded file is well, and what it cannot prove; a broken file never gets here."""
-    count = len(config.targets)
-    targets = [_TargetCheck.of(config, target, today, estimate) for target in config.targets]
+    targets = [_checked(config, target, today, estimate) for target in config.settings.targets]
+    count = len(targets)
     lines = [f"OK {config.file}: {count} target{'' if count == 1 else 's'}, hash {config.hash}"]
     for checked in targets:
         lines += ["", *checked.lines()]
@@ -78,6 +78,49 @@ def usd(tokens: int, output_tokens: int, price: PriceList) -> float:
     return (given + min(output_tokens, tokens) * price.output_usd_per_million) / 1_000_000
 
 
+def _checked(
+    config: Config, target: Target | NodeTarget, today: date, estimate: Estimate | None
+) -> _TargetCheck | _NodesCheck:
+    if isinstance(target, NodeTarget):
+        return _NodesCheck(target=target, warnings=node_warnings(target, today))
+    return _TargetCheck.of(config, target, today, estimate)
+
+
+def node_words(target: Target | NodeTarget) -> str:
+    """Return how many nodes are listed, how many sources may give more, and what the gateway is."""
+    words = [
+        f"{count} {what}{'' if count == 1 else 's'}"
+        for count, what in ((len(target.nodes), "node"), (len(target.node_sources), "source"))
+        if count
+    ]
+    return ", ".join([*words, *([f"gateway {target.gateway.engine}"] if target.gateway else [])])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NodesCheck:
+    """A target that is read for its nodes only."""
+
+    target: NodeTarget
+    warnings: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        yield f"{self.target.name}  read for its nodes only, never asked"
+        yield f"  nodes: {node_words(self.target)}; `davylamp nodes` reads them"
+        for warning in self.warnings:
+            yield f"  WARNING: {warning}"
+
+    def data(self) -> Mapping[str, object]:
+        return {
+            "name": self.target.name,
+            "tenants": [],
+            "impossible": [],
+            "warnings": list(self.warnings),
+            "day_tokens": None,
+            "nodes": len(self.target.nodes),
+            "node_sources": len(self.target.node_sources),
+        }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TargetCheck:
     target: Target
@@ -105,6 +148,8 @@ class _TargetCheck:
         for tenant in target.tenants:
             key = "no key" if tenant.credential is None else f"key {tenant.credential}"
             yield f"  tenant {tenant.name}: {', '.join(tenant.roles)}; {key}"
+        if words := node_words(target):
+            yield f"  nodes: {words}; `davylamp nodes` reads them"
         yield f"  probes: {target.profile or _listed(target)}"
         yield f"  a day costs: {price_words(self.day, target.price)}"
         if self.day is not None and target.context_tokens is None:
@@ -123,6 +168,8 @@ class _TargetCheck:
             "impossible": list(self.impossible),
             "warnings": list(self.warnings),
             "day_tokens": None if day is None else [day.refused_tokens, day.answered_tokens],
+            "nodes": len(self.target.nodes),
+            "node_sources": len(self.target.node_sources),
         }
 
 

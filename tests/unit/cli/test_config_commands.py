@@ -54,3 +54,22 @@ def test_disabled_probes_are_shown(tmp_path: Path) -> None:
 
 def test_show_is_the_effective_file(tmp_path: Path) -> None:
     assert config_show(load_text(tmp_path, GOOD)).text.startswith("# in force: davylamp.yaml")
+
+
+def test_nodes_are_counted_and_a_target_may_have_nothing_else(tmp_path: Path) -> None:
+    more = """\
+    nodes: [{url: "http://n:1"}, {url: "http://n:2"}]
+    node_sources: [{dns: "n.svc:1"}]
+    gateway: {engine: litellm, url: "http://127.0.0.1:4000"}
+  - name: only-read
+    nodes: [{url: "http://n:3", accepted: [
+      {rule: a-rule, owner: a-team, reason: b, expires: 2026-01-31}]}]
+nodes: {addresses: [10.0.0.0/8]}
+"""
+    report = config_check(load_text(tmp_path, GOOD + more), today=TODAY)
+    rows = report.text.splitlines()
+    assert rows[0].split(": ", 1)[1].startswith("2 targets")
+    assert "  nodes: 2 nodes, 1 source, gateway litellm; `davylamp nodes` reads them" in rows
+    assert "only-read  read for its nodes only, never asked" in rows
+    assert "  nodes: 1 node; `davylamp nodes` reads them" in rows
+    assert "WARNING: the accepted rule a-rule expired on 2026-01-31" in report.text
