@@ -22,6 +22,7 @@ VERBS: VerbTable = {
     "config": ("monitor.cli.config_verb", "Check or show the configuration in force."),
     "check": ("monitor.cli.check_verb", "One pass now: ask, judge, say what was found."),
     "run": ("monitor.cli.run_verb", "The daemon: schedules passes, serves /metrics."),
+    "exporter": ("monitor.cli.exporter_verb", "GPUs of this machine as metrics, on each node."),
     "probe": ("monitor.cli.probe_verb", "Ask a target at once because it was deployed."),
     "plan": ("monitor.cli.plan_verb", "What a day asks and costs, before anything is sent."),
     "calibrate": (

@@ -30,6 +30,7 @@ def cross_check(settings: Settings) -> Iterator[ConfigError]:
         yield from _money(target, settings)
     if settings.nodes.rules is not None:
         yield from _rules_folder(settings, settings.nodes.rules)
+    yield from _kv_pools(settings)
     yield from _judge(settings)
     yield from _weights(settings)
     yield from _pages(settings)
@@ -85,6 +86,14 @@ def _rules_folder(settings: Settings, given: str) -> Iterator[ConfigError]:
     if not (settings.place_of("nodes").file.parent / given).is_dir():
         remedy = "name a folder beside this file that holds files *.yaml"
         yield _error(settings.nodes, "rules", f"no such folder {quoted(given)}", remedy)
+
+
+def _kv_pools(settings: Settings) -> Iterator[ConfigError]:
+    known = {target.name for target in settings.targets}
+    for pools in settings.gpus.pools:
+        if pools.target is not None and pools.target not in known:
+            remedy = "name a target of this file, or leave it out for any"
+            yield _error(pools, "target", f"no target {quoted(pools.target)}", remedy)
 
 
 def _terms(target: Target) -> Iterator[ConfigError]:

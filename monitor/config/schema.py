@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from monitor.config.checks import Checks
 from monitor.config.detection import Detection
+from monitor.config.gpu import Gpus
 from monitor.config.nodes import NodeReading, NodeTarget
 from monitor.config.pages import Pages
 from monitor.config.problems import wrong
@@ -239,6 +240,7 @@ class Settings(Section):
     nodes: NodeReading = Field(
         default_factory=NodeReading, description="How nodes are read, and what they are held to."
     )
+    gpus: Gpus = Field(default_factory=Gpus, description="Who tells of GPUs; see docs/gpu.md.")
     checks: Checks = Field(
         default_factory=Checks, description="Checks that need more than the answer itself."
     )

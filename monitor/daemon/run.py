@@ -14,6 +14,7 @@ import uvicorn
 from monitor.app import Installation, open_installation
 from monitor.clock import Clock
 from monitor.config import Config, own_secret, resolve_secret
+from monitor.daemon.gpus import reading_gpus
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.daemon.standing import OLDEST
@@ -42,6 +43,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
             _readers_served(installation),
             paging(installation, recent),
             reading_nodes(installation, watch),
+            reading_gpus(installation),
         ):
             await _serve(installation, watch, token)
     finally:

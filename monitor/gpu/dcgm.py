@@ -67,7 +67,7 @@ _FIELDS = frozenset(
 class Sample:
     """One value of one field. ``instance`` is empty but for a part of a divided GPU."""
 
-    field: str
+    name: str
     gpu: str
     value: float
     instance: str = ""
@@ -109,7 +109,7 @@ def _sample(line: str) -> Sample | None:
     if only.name not in _FIELDS or not usable or not _is_index(gpu):
         return None
     return Sample(
-        field=only.name,
+        name=only.name,
         gpu=str(int(gpu)),
         value=value,
         instance=_short(labels.get("gpu_i_id", "")),
@@ -147,12 +147,12 @@ def reading_of(page: str, at: datetime) -> tuple[GpusReading, Mapping[str, int]]
 
 
 def _note(of: _Found, sample: Sample) -> None:
-    if sample.field == _XID:
+    if sample.name == _XID:
         of.values[_XID] = max(of.values.get(_XID, 0.0), sample.value)
     elif not sample.instance:
-        of.values[sample.field] = sample.value
+        of.values[sample.name] = sample.value
     elif sample.instance in of.instances or len(of.instances) < MOST_MIG:
-        of.instances.setdefault(sample.instance, {})[sample.field] = sample.value
+        of.instances.setdefault(sample.instance, {})[sample.name] = sample.value
         of.profiles[sample.instance] = _short(sample.labels.get("gpu_i_profile", ""))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from monitor.conventions.gpu import GpuState, Quantity, Unattributed
 from monitor.gpu.kv_bytes import CannotTellError, Parallelism, kv_bytes
@@ -21,12 +22,15 @@ class NodeTokens:
     """What a node's engine says of its KV pool. ``None`` was not said.
 
     ``used_tokens`` are those of all data-parallel groups, ``capacity_tokens`` those of one pool.
+    ``usage_ratio``, 0 to 1, holds where the engine does not count tokens.
     """
 
     target: str
     node: str
+    read_at: datetime
     used_tokens: int | None = None
     capacity_tokens: int | None = None
+    usage_ratio: float | None = None
     page_tokens: int | None = None
     kv_dtype: str | None = None
     spread: Parallelism = field(default_factory=Parallelism)
@@ -98,19 +102,27 @@ def _by_formula(
     if model is None:
         raise CannotTellError(Unattributed.NO_MODEL_CONFIG, "no model is configured for this node")
     spread = _laid_over(model.spread, tokens.spread)
-    per_token = _per_token(tokens, model, spread)
     if tokens.capacity_tokens is None and tokens.used_tokens is None:
         raise CannotTellError(Unattributed.NO_TOKENS, "the node says nothing of its KV pool")
-    reserved = used = None
+    per_token = _per_token(tokens, model, spread)
+    reserved = None
     if tokens.capacity_tokens is not None:
         # One page more holds what is written for padding.
         reserved = (tokens.capacity_tokens + (tokens.page_tokens or 0)) * per_token
+    used = _used_tokens(tokens, spread)
+    return _pool(tokens, reserved, None if used is None else used * per_token), model, spread
+
+
+def _used_tokens(tokens: NodeTokens, spread: Parallelism) -> float | None:
+    """Return the tokens in use in one pool: the mean of those of all data-parallel groups."""
     if tokens.used_tokens is not None:
         if spread.dp is None or spread.dp < 1:
             why = "the data parallel size is not known"
             raise CannotTellError(Unattributed.UNKNOWN_PARALLELISM, why)
-        used = tokens.used_tokens / spread.dp * per_token
-    return _pool(tokens, reserved, used), model, spread
+        return tokens.used_tokens / spread.dp
+    if tokens.usage_ratio is not None and tokens.capacity_tokens is not None:
+        return tokens.usage_ratio * tokens.capacity_tokens
+    return None
 
 
 def _per_token(tokens: NodeTokens, model: PoolModel, spread: Parallelism) -> float:

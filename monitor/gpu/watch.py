@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from monitor.clock import Clock
 from monitor.conventions.gpu import DriverState
@@ -35,6 +34,7 @@ class GpuPage:
 class GpuWatch:
     """Keeps the last reading of a source. ``start`` it, then ``stop`` it.
 
+    ``tokens`` gives what nodes last said of their KV pools; it must not block.
     A reading that no newer one follows in time is stale: its GPUs are not shown any more.
     """
 
@@ -44,6 +44,7 @@ class GpuWatch:
         clock: Clock,
         interval_seconds: float,
         models: Sequence[PoolModel] = (),
+        tokens: Callable[[], Sequence[NodeTokens]] = tuple,
     ) -> None:
         self._source = source
         self._clock = clock
@@ -51,7 +52,7 @@ class GpuWatch:
         self._models = tuple(models)
         self._reading: GpusReading | None = None
         self._began = clock.now()
-        self._tokens: tuple[datetime, tuple[NodeTokens, ...]] = (clock.now(), ())
+        self._tokens = tokens
         self._stopping = threading.Event()
         self._first = threading.Event()
         self._thread: Leavable | None = None
@@ -71,10 +72,6 @@ class GpuWatch:
         """Wait for the first reading; false if none came in time."""
         return self._first.wait(seconds)
 
-    def tell(self, tokens: Sequence[NodeTokens]) -> None:
-        """Take what the nodes say of their KV pools, instead of what they said before."""
-        self._tokens = (self._clock.now(), tuple(tokens))
-
     def read_once(self) -> None:
         """Read now, and say in the log what has changed as a whole."""
         before, now = self._reading, self._source.read()
@@ -90,12 +87,14 @@ class GpuWatch:
         """Return what is to be shown now."""
         reading = self._fresh()
         gpus: tuple[GpuReading, ...] = reading.gpus if reading is not None else ()
-        told_at, tokens = self._tokens
-        old = (self._clock.now() - told_at).total_seconds() > TOKENS_SECONDS
-        if old:
-            tokens = tuple(NodeTokens(target=each.target, node=each.node) for each in tokens)
-        pools = tuple(joined(each, self._models, gpus) for each in tokens)
+        pools = tuple(joined(self._recent(each), self._models, gpus) for each in self._tokens())
         return GpuPage(reading=reading, pools=pools)
+
+    def _recent(self, tokens: NodeTokens) -> NodeTokens:
+        """Return what a node said, or that it said nothing lately."""
+        if (self._clock.now() - tokens.read_at).total_seconds() <= TOKENS_SECONDS:
+            return tokens
+        return NodeTokens(target=tokens.target, node=tokens.node, read_at=tokens.read_at)
 
     def _fresh(self) -> GpusReading | None:
         """Return the last reading; without its GPUs if it is stale."""
