@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 
-from monitor.nodes.predicate import Found, evaluate
+from monitor.nodes.peers import Peers
+from monitor.nodes.predicate import Found, evaluate, peer_subjects
 from monitor.nodes.record import Conformity, NodeSnapshot, NodeVerdict, RuleMatch
 from monitor.nodes.ruleset import ANY_ENGINE, Rule, RuleSet
-from monitor.nodes.view import NodeView, view_of
+from monitor.nodes.view import NodeView, Subject, view_of
 from monitor.nodes.why import sentence, untold
 
 NOT_REACHED = "node-not-reached"
@@ -45,7 +46,8 @@ class _Bench:
     rules: RuleSet
     today: date
     advertised: Mapping[str, int]
-    accepted: Mapping[tuple[str, str], Sequence[AcceptedRule]] = field(default_factory=dict)
+    accepted: Mapping[tuple[str, str], Sequence[AcceptedRule]]
+    peer_subjects: Mapping[str, frozenset[Subject]]
 
 
 def judge_nodes(
@@ -66,22 +68,21 @@ def judge_nodes(
     and does not hold. What is accepted counts for nothing. A rule that only warns and cannot be
     told because of another node is left out: that node's own verdict says so.
     """
-    bench = _Bench(rules, today, advertised or {}, accepted or {})
+    subjects = {rule.id: frozenset(peer_subjects(rule.condition)) for rule in rules.rules}
+    bench = _Bench(rules, today, advertised or {}, accepted or {}, subjects)
     views = [view_of(each, bench.advertised.get(each.target)) for each in snapshots]
     of_target: dict[str, list[NodeView]] = {}
     for snapshot, view in zip(snapshots, views, strict=True):
         of_target.setdefault(snapshot.target, []).append(view)
+    peers = {target: Peers(together) for target, together in of_target.items()}
     return tuple(
-        _verdict(bench, snapshot, view, of_target[snapshot.target])
+        _verdict(bench, snapshot, view, peers[snapshot.target])
         for snapshot, view in zip(snapshots, views, strict=True)
     )
 
 
-def _verdict(
-    bench: _Bench, snapshot: NodeSnapshot, view: NodeView, together: Sequence[NodeView]
-) -> NodeVerdict:
-    others = [each for each in together if each is not view]
-    spoken = [*_no_judgement(bench, snapshot), *_spoken(bench, snapshot, view, others)]
+def _verdict(bench: _Bench, snapshot: NodeSnapshot, view: NodeView, peers: Peers) -> NodeVerdict:
+    spoken = [*_no_judgement(bench, snapshot), *_spoken(bench, snapshot, view, peers)]
     return NodeVerdict(
         snapshot=snapshot,
         conformity=_conformity(spoken),
@@ -105,7 +106,7 @@ def _no_judgement(bench: _Bench, snapshot: NodeSnapshot) -> Iterator[_Spoken]:
 
 
 def _spoken(
-    bench: _Bench, snapshot: NodeSnapshot, view: NodeView, others: Sequence[NodeView]
+    bench: _Bench, snapshot: NodeSnapshot, view: NodeView, peers: Peers
 ) -> Iterator[_Spoken]:
     """Yield each rule that holds of a node or cannot be told of it."""
     if not snapshot.reached:
@@ -116,6 +117,7 @@ def _spoken(
         unasked = rule.needs_gateway and snapshot.target not in bench.advertised
         if severity is None or unasked or not rule.applies_to(engine):
             continue
+        others = peers.of(view, bench.peer_subjects[rule.id])
         found = evaluate(rule.condition, view, others)
         for_want_of_others = found.truth is None and all(each.other for each in found.missing)
         if for_want_of_others and severity is not Conformity.FAIL:

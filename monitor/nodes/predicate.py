@@ -154,6 +154,13 @@ def subjects_of(predicate: Predicate) -> Iterator[Subject]:
                 yield part.operand.subject
 
 
+def peer_subjects(predicate: Predicate) -> Iterator[Subject]:
+    """Yield every value that a predicate names below ``any_peer``."""
+    for part in parts_of(predicate):
+        if isinstance(part, AnyPeer):
+            yield from subjects_of(part)
+
+
 def _evaluate(
     predicate: Predicate, looked_at: NodeView, own: NodeView, others: Sequence[NodeView]
 ) -> Found:
