@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, model_validator
 
 from monitor.config.checks import Checks
 from monitor.config.detection import Detection
 from monitor.config.gpu import Gpus
-from monitor.config.nodes import NodeReading, NodeTarget
+from monitor.config.nodes import NodeReading
 from monitor.config.pages import Pages
 from monitor.config.problems import wrong
+from monitor.config.reports import Reports
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
 from monitor.config.slos import Slos
 from monitor.config.storage import Bodies, Retention, Spool, Sql
-from monitor.config.target import Budget, Target
+from monitor.config.target import AnyTarget, Budget
 from monitor.config.telemetry import Telemetry
 from monitor.config.values import (
     ClickHouseUrl,
@@ -197,27 +198,6 @@ class Log(Section):
     )
 
 
-def _keys(model: type[Section]) -> frozenset[str]:
-    return frozenset(field.alias or name for name, field in model.model_fields.items())
-
-
-_ASKED_BY = _keys(Target) - _keys(NodeTarget)
-_READ_BY = frozenset({"nodes", "node_sources", "gateway"})
-
-
-def _target_kind(value: object) -> str:
-    """Tell a target that is asked from one that is read for its nodes only, by its keys."""
-    keys = set(value) if isinstance(value, dict) else set()
-    only_read = isinstance(value, NodeTarget) or (_READ_BY & keys and not _ASKED_BY & keys)
-    return "<nodes>" if only_read else "<target>"
-
-
-AnyTarget = Annotated[
-    Annotated[Target, Tag("<target>")] | Annotated[NodeTarget, Tag("<nodes>")],
-    Discriminator(_target_kind),
-]
-
-
 class Settings(Section):
     """The file as a whole. ``version`` comes first."""
 
@@ -255,6 +235,9 @@ class Settings(Section):
         default=(),
         description="Objectives, or a folder of files that hold some; see docs/slos.md.",
         examples=["[{name: glm-semantic, target: glm-prod, objective: 99.9}]"],
+    )
+    reports: Reports | None = Field(
+        default=None, description="A report of each week. Left out, the daemon builds none."
     )
     log: Log = Field(default_factory=Log, description="What goes to stderr.")
     telemetry: Telemetry | None = Field(

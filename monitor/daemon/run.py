@@ -15,6 +15,7 @@ from monitor.app import Installation, open_installation
 from monitor.clock import Clock
 from monitor.config import Config, own_secret, resolve_secret
 from monitor.daemon.gpus import reading_gpus
+from monitor.daemon.reporting import reporting
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.daemon.standing import OLDEST
@@ -44,6 +45,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
             paging(installation, recent),
             reading_nodes(installation, watch),
             reading_gpus(installation),
+            reporting(config, installation.store, clock),
         ):
             await _serve(installation, watch, token)
     finally:

@@ -149,7 +149,7 @@ def receivers_of(
     first: tuple[Receiver, ...] = ()
     if pages.pagerduty is not None:
         first = (_pagerduty(pages.pagerduty, clock, environ),)
-    return (*first, *(_webhook(each, clock, environ) for each in pages.webhooks))
+    return (*first, *(webhook_of(each, clock, environ) for each in pages.webhooks))
 
 
 def _pagerduty(section: PagerDuty, clock: Clock, environ: Mapping[str, str] | None) -> Receiver:
@@ -168,7 +168,10 @@ def _pagerduty(section: PagerDuty, clock: Clock, environ: Mapping[str, str] | No
     )
 
 
-def _webhook(section: Webhook, clock: Clock, environ: Mapping[str, str] | None) -> Receiver:
+def webhook_of(
+    section: Webhook, clock: Clock, environ: Mapping[str, str] | None = None
+) -> Receiver:
+    """Return the receiver that a section names. Raises ``ConfigError`` for a missing secret."""
     token, secret = section.token, section.signing_secret
     return WebhookReceiver(
         name=section.name,

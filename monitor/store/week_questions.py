@@ -1,0 +1,166 @@
+"""The longer statements of the weekly report: findings, leaks, nodes, and what changed."""
+
+from __future__ import annotations
+
+from monitor.store.rows import (
+    TABLES,
+    AuditRow,
+    CalibrationRow,
+    ExchangeRow,
+    FindingChangeRow,
+    FindingRow,
+    NodeSnapshotRow,
+    ScheduleEventRow,
+    SignalRow,
+    TargetRow,
+    VerdictRow,
+)
+
+_SINCE, _UNTIL = "{since:DateTime64(3, 'UTC')}", "{until:DateTime64(3, 'UTC')}"
+_EARLIER = "{earlier:DateTime64(3, 'UTC')}"
+_OPEN = ("needs_review", "confirmed")
+# Of a target that writes a fresh name into every answer the first few are enough to say so.
+_MOST_NAMES = 20
+
+
+def within(column: str) -> str:
+    """Return the condition that an instant is within the parameters ``since`` and ``until``."""
+    return f"{column} >= {_SINCE} AND {column} < {_UNTIL}"
+
+
+def before(column: str) -> str:
+    """Return the condition that an instant is before the parameter ``until``."""
+    return f"{column} < {_UNTIL}"
+
+
+# Findings of before there were changes have one version: the last.
+_VERSIONS = (
+    "(SELECT finding, version, changed_at, class, state, count, reproduced, "  # noqa: S608
+    f"child_count, who FROM {TABLES[FindingChangeRow]} FINAL WHERE {before('changed_at')} "
+    "UNION ALL SELECT id AS finding, version, changed_at, class, state, count, reproduced, "
+    f"toUInt32(length(children)) AS child_count, who FROM {TABLES[FindingRow]} FINAL "
+    f"WHERE {before('changed_at')})"
+)
+STORIES = (
+    "SELECT f.id, f.target, f.shape, f.stratum, c.class_then, c.state_then, c.count_then, "  # noqa: S608
+    "c.reproduced_then, c.children_then, f.first_seen, c.proven_at, c.acknowledged_at, "
+    "c.acknowledged_by, c.closed_at, c.closed_by "
+    f"FROM (SELECT id, target, shape, stratum, first_seen FROM {TABLES[FindingRow]} FINAL) AS f "
+    "INNER JOIN (SELECT h.finding AS finding, argMax(h.class, h.version) AS class_then, "
+    "argMax(h.state, h.version) AS state_then, argMax(h.count, h.version) AS count_then, "
+    "argMax(h.reproduced, h.version) AS reproduced_then, "
+    "argMax(h.child_count, h.version) AS children_then, "
+    "minOrNullIf(h.changed_at, h.state = 'confirmed') AS proven_at, "
+    "minOrNullIf(h.changed_at, h.state = 'confirmed' AND h.who != '') AS acknowledged_at, "
+    "argMinIf(h.who, h.version, h.state = 'confirmed' AND h.who != '') AS acknowledged_by, "
+    "minOrNullIf(h.changed_at, h.version > o.last_open) AS closed_at, "
+    "argMinIf(h.who, h.version, h.version > o.last_open) AS closed_by "
+    f"FROM {_VERSIONS} AS h INNER JOIN (SELECT finding, maxIf(version, state IN {_OPEN}) "
+    f"AS last_open FROM {_VERSIONS} GROUP BY finding) AS o ON o.finding = h.finding "
+    "GROUP BY h.finding) AS c ON c.finding = f.id "
+    f"WHERE isNull(c.closed_at) OR c.closed_at >= {_SINCE} ORDER BY f.first_seen, f.id"
+)
+
+_OF_OTHERS = (
+    f"{within('decided_at')} AND status = 'fail' AND code IN ('FOREIGN', 'CROSSED') "
+    "AND owner_tenant != '' AND source != 'rescore'"
+)
+LEAKS = (
+    "SELECT s.target, v.finding, v.class, concat(s.code, '/', s.variant) AS kind, "  # noqa: S608
+    "s.owner_target, s.owner_tenant, e.tenant, count() AS sightings, uniqExact(s.marker), "
+    "max(s.evidence_bits), min(s.decided_at), max(s.decided_at) "
+    f"FROM (SELECT * FROM {TABLES[SignalRow]} FINAL WHERE {_OF_OTHERS}) AS s "
+    f"INNER JOIN (SELECT id, finding, class FROM {TABLES[VerdictRow]} FINAL "
+    f"WHERE {within('decided_at')} AND finding != '') AS v ON v.id = s.verdict "
+    f"LEFT JOIN (SELECT trial, exchange, tenant FROM {TABLES[ExchangeRow]} "
+    f"WHERE started_at >= {{asked_since:DateTime64(3, 'UTC')}} AND {before('started_at')} "
+    f"AND trial IN (SELECT trial FROM {TABLES[SignalRow]} WHERE {_OF_OTHERS}) "
+    "LIMIT 1 BY trial, exchange) AS e ON e.trial = s.trial AND e.exchange = s.exchange "
+    "GROUP BY s.target, v.finding, v.class, kind, s.owner_target, s.owner_tenant, e.tenant "
+    "ORDER BY s.target, v.finding, kind, s.owner_target, s.owner_tenant, e.tenant, v.class"
+)
+
+_WELL = "('pass', 'warn')"
+_READINGS = f"(SELECT * FROM {TABLES[NodeSnapshotRow]} FINAL WHERE {before('at')})"  # noqa: S608
+NODES = (
+    "SELECT r.target, r.node, r.engine, r.engine_version, r.role, r.conformity, r.readings, "  # noqa: S608
+    "r.conforming, r.failing, r.unknown, f.failing_since, f.failing_until, r.failed, r.warned, "
+    "r.unsure, r.last_at FROM (SELECT n.target AS target, n.node AS node, "
+    "argMax(n.engine, n.at) AS engine, argMax(n.engine_version, n.at) AS engine_version, "
+    "argMax(n.role, n.at) AS role, argMax(n.conformity, n.at) AS conformity, count() AS readings, "
+    f"countIf(n.conformity IN {_WELL}) AS conforming, countIf(n.conformity = 'fail') AS failing, "
+    "countIf(n.conformity NOT IN ('pass', 'warn', 'fail')) AS unknown, "
+    "argMax(n.failed_rules, n.at) AS failed, argMax(n.warned_rules, n.at) AS warned, "
+    "argMax(n.unknown_rules, n.at) AS unsure, max(n.at) AS last_at "
+    f"FROM {_READINGS} AS n WHERE n.at >= {_SINCE} GROUP BY n.target, n.node) AS r "
+    "LEFT JOIN (SELECT a.target AS target, a.node AS node, "
+    "minOrNullIf(a.at, a.conformity = 'fail' AND a.at > b.last_well) AS failing_since, "
+    "maxOrNullIf(a.at, a.conformity = 'fail' AND a.at > b.last_well) AS failing_until "
+    f"FROM {_READINGS} AS a INNER JOIN (SELECT target, node, "
+    f"maxIf(at, conformity IN {_WELL}) AS last_well FROM {_READINGS} GROUP BY target, node) AS b "
+    "ON b.target = a.target AND b.node = a.node GROUP BY a.target, a.node) AS f "
+    "ON f.target = r.target AND f.node = r.node ORDER BY r.target, r.node"
+)
+
+# What is new against the time before: (what, target, at, now, who).
+CHANGES = (
+    # A target as it is configured.
+    (
+        "SELECT 'configuration' AS what, name, seen_at, "  # noqa: S608
+        "concat(engine, ' ', model, ', configuration ', substring(config_hash, 1, 12)) AS after, "
+        f"'' AS who FROM {TABLES[TargetRow]} FINAL WHERE {within('seen_at')}"
+    ),
+    (
+        "SELECT 'calibration' AS what, target, made_at, "  # noqa: S608
+        f"concat('checks ', checks_version) AS after, made_by FROM {TABLES[CalibrationRow]} FINAL "
+        f"WHERE {within('made_at')}"
+    ),
+    # Notes of the schedule that a target changed.
+    (
+        "SELECT concat('seen: ', kind) AS what, target, at, '' AS after, "  # noqa: S608
+        f"'' AS who FROM {TABLES[ScheduleEventRow]} FINAL WHERE {within('at')} "
+        "AND kind != 'missed_runs'"
+    ),
+    (
+        "SELECT 'checks' AS what, target, first_at, checks_version, '' AS who "  # noqa: S608
+        "FROM (SELECT target, checks_version, min(decided_at) AS first_at, "
+        f"countIf(decided_at < {_SINCE}) AS earlier_ones FROM {TABLES[VerdictRow]} "
+        f"WHERE decided_at >= {_EARLIER} AND {before('decided_at')} AND source = 'probe' "
+        "GROUP BY target, checks_version) WHERE earlier_ones = 0"
+    ),
+    (
+        "SELECT 'reported model or fingerprint' AS what, target, first_at, "  # noqa: S608
+        "concat(reported_model, ' ', system_fingerprint) AS after, '' AS who "
+        "FROM (SELECT target, reported_model, system_fingerprint, min(started_at) AS first_at, "
+        f"countIf(started_at < {_SINCE}) AS earlier_ones FROM {TABLES[ExchangeRow]} "
+        f"WHERE started_at >= {_EARLIER} AND {before('started_at')} AND probe != 'traffic' "
+        "AND (reported_model != '' OR system_fingerprint != '') "
+        "GROUP BY target, reported_model, system_fingerprint) WHERE earlier_ones = 0 "
+        f"ORDER BY target, first_at, after LIMIT {_MOST_NAMES} BY target"
+    ),
+    (
+        "SELECT 'golden prompts' AS what, target, first_at, "  # noqa: S608
+        "concat('first asked: ', arrayStringConcat(arraySlice(arraySort(names), 1, 10), ', '), "
+        "if(length(names) > 10, concat(' and ', toString(length(names) - 10), ' more'), '')) "
+        "AS after, '' AS who FROM (SELECT target, min(first_asked) AS first_at, "
+        "groupArray(golden) AS names FROM (SELECT target, golden, min(started_at) AS first_asked, "
+        f"countIf(started_at < {_SINCE}) AS earlier_ones FROM {TABLES[ExchangeRow]} "
+        f"WHERE started_at >= {_EARLIER} AND {before('started_at')} AND golden != '' "
+        "GROUP BY target, golden) WHERE earlier_ones = 0 GROUP BY target)"
+    ),
+    (
+        "SELECT concat('version of node ', node) AS what, target, first_at, "  # noqa: S608
+        "concat(engine, ' ', engine_version) AS after, '' AS who "
+        "FROM (SELECT target, node, engine, engine_version, min(at) AS first_at, "
+        f"countIf(at < {_SINCE}) AS earlier_ones FROM {TABLES[NodeSnapshotRow]} FINAL "
+        f"WHERE at >= {_EARLIER} AND {before('at')} "
+        "GROUP BY target, node, engine, engine_version) WHERE earlier_ones = 0 "
+        f"ORDER BY target, node, first_at LIMIT {_MOST_NAMES} BY target, node"
+    ),
+    # What was done to the store itself.
+    (
+        "SELECT concat('store: ', action) AS what, '' AS target, at, "  # noqa: S608
+        f"object AS after, actor FROM {TABLES[AuditRow]} WHERE {within('at')} "
+        "AND action IN ('begin', 'migrate', 'retention', 'forget', 'restore') LIMIT 1 BY seq"
+    ),
+)

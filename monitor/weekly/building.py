@@ -1,0 +1,132 @@
+"""Build a report: compute it, write it into a folder of its own, chained to the one before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from monitor import __version__
+from monitor.canaries import InstallationKey
+from monitor.certificate.keys import Signer
+from monitor.errors import UsageError
+from monitor.store.week_reader import WeekReader
+from monitor.weekly.computing import compute
+from monitor.weekly.files import Format, files_of
+from monitor.weekly.inputs import Asked
+from monitor.weekly.manifest import MANIFEST_FILE, PreviousPart, Signed, manifest_of, sha256
+from monitor.weekly.record import WeeklyReport
+from monitor.weekly.verifying import BadManifestError, key_problem, read_manifest, weeks_between
+from monitor.weekly.week import Week
+
+_OWNER_ONLY_FILE, _OWNER_ONLY_FOLDER = 0o600, 0o700
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A report that was written: what it says, where it is, and the hash to keep elsewhere."""
+
+    report: WeeklyReport
+    folder: Path
+    manifest_sha256: str
+    previous: PreviousPart | None
+
+
+def build(
+    reader: WeekReader,
+    asked: Asked,
+    formats: Sequence[Format],
+    out: Path,
+    key: InstallationKey,
+    previous: Path | None = None,
+) -> Built:
+    """Write the report of a week into a folder that is not there yet, or empty.
+
+    ``previous`` is the folder of the report before; left out, the newest of an earlier week that
+    stands beside ``out``. Raises ``UsageError`` for a folder that is taken, for a report before
+    that this installation did not sign or that is of no earlier week, ``StoreError`` for rows that
+    cannot be read. What fails leaves nothing there.
+    """
+    check_free(out)
+    signer = Signer(key)
+    before = _previous(asked.week, out, previous, signer)
+    report = compute(reader, asked)
+    files = dict(files_of(report, formats))
+    manifest = manifest_of(
+        files,
+        Signed(
+            davylamp=__version__,
+            installation=key.fingerprint,
+            environment=asked.environment,
+            week=asked.week,
+            previous=before,
+        ),
+        signer,
+    )
+    _write(out, {**files, MANIFEST_FILE: manifest})
+    return Built(report=report, folder=out, manifest_sha256=sha256(manifest), previous=before)
+
+
+def check_free(out: Path) -> None:
+    """Raise ``UsageError`` if a folder for a report is taken, or cannot be made."""
+    if not out.parent.is_dir():
+        raise UsageError(f"--out: {out.parent}: no such folder")
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        raise UsageError(f"--out: {out} is not a folder")
+    if out.is_dir() and any(out.iterdir()):
+        msg = f"--out: {out} is not empty (a report has a folder of its own: name a new one)"
+        raise UsageError(msg)
+
+
+def _previous(week: Week, out: Path, given: Path | None, signer: Signer) -> PreviousPart | None:
+    folder = given if given is not None else newest_before(out.parent, week)
+    if folder is None:
+        return None
+    try:
+        manifest, content = read_manifest(folder)
+    except BadManifestError as error:
+        raise UsageError(f"{folder}: the report before cannot be followed: {error}") from None
+    if problem := key_problem(manifest, signer.public):
+        raise UsageError(f"{folder}: the report before is not one of this installation: {problem}")
+    between = weeks_between(week, Week.parse(manifest.week))
+    if between < 0:
+        raise UsageError(f"{folder}: a report of {manifest.week} cannot come before {week.label}")
+    return PreviousPart(week=manifest.week, manifest_sha256=sha256(content), weeks_between=between)
+
+
+def newest_before(folder: Path, week: Week) -> Path | None:
+    """Return the report of the newest earlier week in a folder of reports named by their weeks."""
+    found: dict[Week, Path] = {}
+    for each in folder.iterdir():
+        with contextlib.suppress(ValueError):
+            if (each / MANIFEST_FILE).is_file():
+                found[Week.parse(each.name)] = each
+    earlier = [each for each in found if each < week]
+    return found[max(earlier)] if earlier else None
+
+
+def _write(out: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder that stands there only once all are in it."""
+    try:
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
+            made = Path(scratch) / "report"
+            made.mkdir(mode=_OWNER_ONLY_FOLDER)
+            for name, content in files.items():
+                _write_file(made / name, content)
+            if out.is_dir():
+                out.rmdir()
+            made.rename(out)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise UsageError(f"{out} cannot be written: {reason}; nothing was left there") from None
+
+
+def _write_file(file: Path, content: bytes) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY_FILE)
+    with os.fdopen(descriptor, "wb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())

@@ -1,0 +1,72 @@
+"""Values as people read them in the tables of the page."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+_NOT_KNOWN = "\u2013"
+_RATIOS = ("_ratio", "_at_least", "_at_most", "budget_left", "budget_left_low", "budget_left_high")
+_TINY = 0.01
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+def heading(name: str) -> str:
+    """Return the heading of a column."""
+    return name.removesuffix("_ratio").replace("_", " ")
+
+
+def cell(name: str, value: Any) -> str:
+    """Return the text of a cell; of what is not known a dash."""
+    if value is None or value in ("", ()):
+        return _NOT_KNOWN
+    if isinstance(value, float):
+        return _number(name, value)
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case Enum():
+            return str(value.value).replace("_", " ")
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S}"
+        case tuple():
+            return ", ".join(map(str, value))
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+def _number(name: str, value: float) -> str:
+    if name.endswith(_RATIOS):
+        return percent(value)
+    if name.startswith("seconds_to") or name.endswith("_seconds"):
+        return duration(value)
+    return f"{value:,.4g}"
+
+
+def percent(ratio: float) -> str:
+    """Return a ratio in percent, with more digits the smaller it is; never rounded to 0 or 100."""
+    share = 100 * ratio
+    if share in (0, 100):
+        return f"{share:.0f} %"
+    near = min(abs(share), abs(100 - share))
+    digits = 2 if near >= _TINY else 4
+    shown = f"{share:.{digits}f}"
+    if float(shown) in (0, 100):
+        return "< 0.0001 %" if abs(share) < 1 else "> 99.9999 %"
+    return f"{shown} %"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in the largest unit that fits."""
+    if seconds >= _DAY:
+        return f"{seconds / _DAY:.1f} d"
+    if seconds >= _HOUR:
+        return f"{seconds / _HOUR:.1f} h"
+    return f"{seconds / _MINUTE:.1f} min" if seconds >= _MINUTE else f"{seconds:.3g} s"

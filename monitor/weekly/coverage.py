@@ -1,0 +1,128 @@
+"""What was looked at: the coverage map, and each stratum with what it leaves possible."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from monitor.detect.binomial import CONFIDENCE, exchanges_to_show, upper_bound
+from monitor.store.week_reader import Tally
+from monitor.weekly.inputs import KnownTarget, Place
+from monitor.weekly.record import CellRow, CellState, StratumRow
+
+# With so few answers in a week not even a fault in every tenth of them would have shown.
+LEAST_ANSWERS = exchanges_to_show(0.1)
+_NOTHING = Tally()
+_Cell = tuple[str, str, str]
+
+
+def strata_of(
+    target: KnownTarget | None, name: str, found: Mapping[Place, Tally]
+) -> tuple[StratumRow, ...]:
+    """Return every stratum of a target that is planned or was asked."""
+    planned = frozenset(target.planned) if target is not None else frozenset()
+    places = sorted({*planned, *found}, key=lambda each: (each.shape, each.probe, each.stratum))
+    return tuple(
+        _stratum(name, each, each in planned, found.get(each, _NOTHING)) for each in places
+    )
+
+
+def _stratum(target: str, place: Place, planned: bool, tally: Tally) -> StratumRow:
+    return StratumRow(
+        target=target,
+        probe=place.probe,
+        shape=place.shape,
+        stratum=place.stratum,
+        planned=planned,
+        good=tally.good,
+        bad=tally.bad,
+        errors=tally.errors,
+        invalid=tally.invalid,
+        bad_at_most=upper_bound(tally.bad, tally.valid),
+        shown_at_least=least_shown(tally.valid),
+    )
+
+
+def least_shown(valid: int) -> float | None:
+    """Return the least rate of bad answers that would have shown at least once with 95 %."""
+    return upper_bound(0, valid, CONFIDENCE) if valid else None
+
+
+def map_of(strata: Iterable[StratumRow]) -> tuple[CellRow, ...]:
+    """Return the map of one target: each shape at each length and concurrency that there are.
+
+    A cell that no plan asks is in it like one that fails. A length that only one shape knows (an
+    edge of its own, a mixture) is no length of the others.
+    """
+    rows = list(strata)
+    cells: dict[_Cell, list[StratumRow]] = defaultdict(list)
+    for row in rows:
+        length, concurrency = axes(row.stratum)
+        cells[row.shape, length, concurrency].append(row)
+    shapes = sorted({row.shape for row in rows})
+    known = {(shape, length) for shape, length, _ in cells}
+    shared = {length for _, length in known if sum(each[1] == length for each in known) > 1}
+    lengths = sorted({cell[1] for cell in cells}, key=length_order)
+    concurrencies = sorted({cell[2] for cell in cells}, key=concurrency_order)
+    return tuple(
+        _cell(rows[0].target, (shape, length, concurrency), cells.get((shape, length, concurrency)))
+        for shape in shapes
+        for length in lengths
+        for concurrency in concurrencies
+        if (shape, length) in known or length in shared
+    )
+
+
+def _cell(target: str, cell: _Cell, rows: list[StratumRow] | None) -> CellRow:
+    shape, length, concurrency = cell
+    tally = _NOTHING
+    for row in rows or ():
+        tally = tally.plus(
+            Tally(good=row.good, bad=row.bad, errors=row.errors, invalid=row.invalid)
+        )
+    return CellRow(
+        target=target,
+        shape=shape,
+        length=length,
+        concurrency=concurrency,
+        state=_state(tally, planned=rows is not None),
+        good=tally.good,
+        bad=tally.bad,
+        errors=tally.errors,
+        invalid=tally.invalid,
+        bad_at_most=upper_bound(tally.bad, tally.valid),
+    )
+
+
+def _state(tally: Tally, *, planned: bool) -> CellState:
+    if tally.bad:
+        return CellState.FAILING
+    if not planned:
+        return CellState.NOT_PLANNED
+    if not tally.asked:
+        return CellState.NEVER_PROBED
+    if not tally.valid:
+        return CellState.NOT_ANSWERED
+    return CellState.FEW if tally.valid < LEAST_ANSWERS else CellState.CLEAN
+
+
+def axes(stratum: str) -> tuple[str, str]:
+    """Return length and concurrency of a stratum; one of another form is a length of its own."""
+    parts = stratum.split("/")
+    return (parts[0], parts[1]) if len(parts) == 5 else (stratum or "-", "-")  # noqa: PLR2004
+
+
+def length_order(length: str) -> tuple[int, float, str]:
+    """Return what sorts lengths: words first, then sizes as numbers."""
+    digits = "".join(c for c in length if c.isdigit() or c == ".").strip(".")
+    try:
+        size = float(digits) * (1000 if "k" in length.lower() else 1)
+    except ValueError:
+        return 0, 0.0, length
+    return 1, size, length
+
+
+def concurrency_order(concurrency: str) -> tuple[int, str]:
+    """Return what sorts concurrencies: by number."""
+    digits = concurrency.removeprefix("c")
+    return (int(digits) if digits.isdecimal() else -1, concurrency)

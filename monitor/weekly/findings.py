@@ -1,0 +1,72 @@
+"""The findings of the week with the instants that matter, and whose text was seen where."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from monitor.store.client import Row
+from monitor.store.week_reader import FindingStory, PageStory, Span, WeekReader
+from monitor.weekly.record import FindingRow, LeakRow
+
+_NOT_PAGED = PageStory(paged_at=None, ticketed_at=None, acknowledged_at=None, routes=())
+
+
+def findings_of(reader: WeekReader, span: Span) -> tuple[FindingRow, ...]:
+    """Return the findings that were open in a span, oldest first."""
+    stories = reader.finding_stories(span)
+    pages = reader.page_stories([story.id for story in stories], span.until)
+    return tuple(_row(story, pages.get(story.id, _NOT_PAGED)) for story in stories)
+
+
+def _row(story: FindingStory, pages: PageStory) -> FindingRow:
+    said = [at for at in (story.acknowledged_at, pages.acknowledged_at) if at is not None]
+    return FindingRow(
+        finding=story.id,
+        target=story.target,
+        finding_class=story.verdict_class,
+        shape=story.shape,
+        stratum=story.stratum,
+        further_strata=story.children,
+        state=story.state,
+        verdicts=story.count,
+        reproduced=story.reproduced,
+        onset_at=story.first_seen,
+        detected_at=story.proven_at,
+        ticketed_at=pages.ticketed_at,
+        paged_at=pages.paged_at,
+        page_route=", ".join(pages.routes),
+        acknowledged_at=min(said, default=None),
+        acknowledged_by=story.acknowledged_by,
+        out_of_rotation_at=None,
+        closed_at=story.closed_at,
+        closed_by=story.closed_by if story.closed_at is not None else "",
+        seconds_to_detect=_seconds(story.first_seen, story.proven_at),
+        seconds_to_page=_seconds(story.first_seen, pages.paged_at),
+        seconds_to_close=_seconds(story.first_seen, story.closed_at),
+    )
+
+
+def _seconds(since: datetime, until: datetime | None) -> float | None:
+    return None if until is None else round((until - since).total_seconds(), 3)
+
+
+def leaks_of(reader: WeekReader, span: Span) -> tuple[LeakRow, ...]:
+    """Return sightings in the week of texts that belong to others."""
+    return tuple(_leak(row) for row in reader.leaks(span))
+
+
+def _leak(row: Row) -> LeakRow:
+    return LeakRow(
+        target=str(row[0]),
+        finding=str(row[1]),
+        verdict_class=str(row[2]),
+        kind=str(row[3]),
+        owner_target=str(row[4]),
+        owner_tenant=str(row[5]),
+        victim_tenant=str(row[6] or ""),
+        sightings=int(row[7]),
+        markers=int(row[8]),
+        evidence_bits=None if row[9] is None else float(row[9]),
+        first_at=row[10],
+        last_at=row[11],
+    )

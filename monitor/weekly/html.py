@@ -1,0 +1,135 @@
+"""The report as one page: no script, nothing loaded from anywhere, printable."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from monitor.weekly.cells import cell, heading
+from monitor.weekly.pictures import days_picture, findings_picture, map_picture
+from monitor.weekly.record import Judgement, WeeklyReport
+from monitor.weekly.tables import Table, tables_of
+
+MOST_BYTES = 3_000_000
+# Of a longer table the page shows so many rows, the machine formats all.
+MOST_ROWS = 400
+MOST_PICTURES = 40
+_HERE = Path(__file__).parent
+# Columns of which a value is marked by its own name.
+_MARKED = frozenset({"judgement", "state", "attainment", "conformity", "trend", "expired"})
+# What its own picture shows better.
+_WORST = list(Judgement)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """A table as the page shows it: texts, each with the class of its cell."""
+
+    name: str
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, str], ...], ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pictures:
+    """The pictures of a target, as SVG of our own making."""
+
+    target: str
+    days: str
+    map: str
+
+
+def html_of(report: WeeklyReport) -> bytes:
+    """Return the page, smaller than ``MOST_BYTES`` whatever the report holds."""
+    rows, pictures = MOST_ROWS, MOST_PICTURES
+    page = _page(report, rows, pictures)
+    while len(page) >= MOST_BYTES and rows:
+        rows, pictures = rows // 2, pictures // 2
+        page = _page(report, rows, pictures)
+    return page
+
+
+def _page(report: WeeklyReport, most_rows: int, most_pictures: int) -> bytes:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True,
+        loader=FileSystemLoader(_HERE),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    css = (_HERE / "report.css").read_text(encoding="utf-8")
+    head, *tables = (_shown(table, most_rows) for table in tables_of(report))
+    page = environment.get_template("report.html.j2").render(
+        report=report,
+        head=head,
+        tables=tables,
+        pictures=_pictures(report, most_pictures),
+        without_pictures=max(0, len(report.targets) - most_pictures),
+        findings_picture=_findings(report, most_rows),
+        css=Markup(css),  # noqa: S704 - our own file
+        css_hash=_hash_of(css),
+        svg=Markup,
+    )
+    return page.encode()
+
+
+def _hash_of(css: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()}"
+
+
+def _findings(report: WeeklyReport, most: int) -> str:
+    shown = report.findings[: min(most, MOST_PICTURES)]
+    return findings_picture(shown, report.since, report.until, "f") if shown else ""
+
+
+def _pictures(report: WeeklyReport, most: int) -> tuple[_Pictures, ...]:
+    """Return the pictures of the worst targets."""
+    worst = sorted(report.targets, key=lambda row: (_WORST.index(row.judgement), row.target))
+    return tuple(
+        _Pictures(
+            target=row.target,
+            days=days_picture([d for d in report.days if d.target == row.target], f"d{number}"),
+            map=_map(report, row.target, f"m{number}"),
+        )
+        for number, row in enumerate(worst[:most])
+    )
+
+
+def _map(report: WeeklyReport, target: str, prefix: str) -> str:
+    cells = [each for each in report.coverage if each.target == target]
+    return map_picture(cells, prefix) if cells else ""
+
+
+def _shown(table: Table, most: int) -> _Shown:
+    names = [column.name for column in table.columns]
+    return _Shown(
+        name=table.name,
+        title=table.title,
+        headings=tuple(map(heading, names)),
+        rows=tuple(_cells(names, row) for row in table.rows[:most]),
+        left_out=max(0, len(table.rows) - most),
+    )
+
+
+def _cells(names: Sequence[str], row: Sequence[object]) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (cell(name, value), _class_of(name, value)) for name, value in zip(names, row, strict=True)
+    )
+
+
+def _class_of(name: str, value: object) -> str:
+    if name in _MARKED:
+        shown = cell(name, value).replace(" ", "-")
+        # A word of others is no class of ours.
+        return f"mark {shown}" if shown.replace("-", "").isalpha() and shown.isascii() else ""
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return "number" if numeric else ""

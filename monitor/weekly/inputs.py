@@ -1,0 +1,74 @@
+"""What a report is made of besides the store: what is configured, planned and accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from monitor.reports.drill import DrillReport
+from monitor.slo.objective import Objective
+from monitor.weekly.week import Week
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A stratum of a probe of some shape."""
+
+    probe: str
+    shape: str
+    stratum: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """A stratum that no plan asks, why, and what one trial would cost, if that is known."""
+
+    probe: str
+    stratum: str
+    code: str
+    reason: str
+    tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownTarget:
+    """A target as it is configured. One that is not ``asked`` is known by its nodes alone.
+
+    ``objective_ratio`` is the share of its answers that must be good.
+    """
+
+    name: str
+    model: str
+    asked: bool
+    nodes: bool
+    objective_ratio: float
+    planned: tuple[Place, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A known and wanted deviation: who accepts it, why, and until which day."""
+
+    target: str
+    node: str
+    deviation: str
+    owner: str
+    reason: str
+    expires: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Of what a report is wanted. ``drill`` is the last one, if it was given."""
+
+    week: Week
+    environment: str
+    targets: tuple[KnownTarget, ...]
+    objectives: tuple[Objective, ...]
+    accepted: tuple[Accepted, ...]
+    drill: DrillReport | None = None
+
+    def known(self, name: str) -> KnownTarget | None:
+        """Return what is configured of a target; ``None`` for one that is not any more."""
+        return next((target for target in self.targets if target.name == name), None)

@@ -1,0 +1,74 @@
+"""How the report was worked out and what it does not say, in words that stand in the report."""
+
+from __future__ import annotations
+
+from monitor.weekly.coverage import LEAST_ANSWERS
+from monitor.weekly.record import MethodRow
+
+_WORDS = {
+    "what is counted": (
+        "Scheduled exchanges of probes, each once. Good and bad ones are valid; errors are the "
+        "target's (a 429, a timeout), invalid ones ours. Neither is ever good or bad. "
+        "Confirmations, verification, reported and rescored answers count nowhere."
+    ),
+    "judgement of a target": (
+        "Bad: a finding that is proven and not dismissed was open in the week, or more bad "
+        "answers than the objective allows are shown. Good: no finding is open, at least half "
+        "of what was asked could be judged, and the exact 95 % bound lies within the objective. "
+        "Everything else could not be told."
+    ),
+    "intervals of weeks and objectives": (
+        "Confidence sequences at 95 % (Robbins 1970; a uniform mixture): they hold however "
+        "often somebody looks, and are wider than intervals of a number fixed before. An error "
+        "budget has the bounds of its rate. Each interval holds for itself."
+    ),
+    "bounds of strata and cells": (
+        "Exact one-sided Clopper-Pearson bounds at 95 %, for a number of answers that the "
+        "schedule fixed before. None bad in n leaves 1 - 0.05^(1/n), about 3 / n. A bound of "
+        "100 % says that nothing is known. Of many cells some bounds fail by chance."
+    ),
+    "the coverage map": (
+        f"Clean takes {LEAST_ANSWERS} answers and none bad; with fewer a cell is "
+        "grey. A cell that was never probed, or that no plan asks, is hatched: whatever is "
+        "there was not seen. Lengths and concurrencies are all that the target's plan and week "
+        "have; a length that only one shape knows is no cell of the others."
+    ),
+    "what would have shown": (
+        "Of a stratum: a fault at that rate or more of its exchanges strikes at least once in "
+        "95 of 100 weeks like this; whether a strike is recognised is what the drill measures. "
+        "Of a detector: such a rate surely alarms within the week's scores in 95 of 100."
+    ),
+    "trend": (
+        "Worse or better only where the interval of the week lies apart from that of the week "
+        "before. Else no change is shown, which does not say that there is none."
+    ),
+    "findings": (
+        "As they stood at the week's end: later decisions are told in later reports. Onset is "
+        "the first bad verdict, which comes after the first wrong answer to a user. Pages and "
+        "tickets are those that Davylamp sent itself and a receiver took; what Alertmanager "
+        "routes is not known here."
+    ),
+    "leaks": (
+        "Only registered texts of synthetic tenants are recognised. The text itself is not in "
+        "this report: davylamp evidence export makes a certificate that shows it."
+    ),
+    "streams": (
+        "Detectors stand as the store last kept them, which may be after the week's end; their "
+        "scores of the week are counted."
+    ),
+    "nodes": (
+        "What a node says of itself, held against rules. Days exposed count from the first "
+        "failing reading since the last good one; for how long it was exposed before it was "
+        "first read is not known."
+    ),
+    "accepted deviations and plans": ("As configured when the report was built."),
+    "prompts": (
+        "Golden prompts come with a version of Davylamp. What is told are prompts that were "
+        "asked in the week and not in the week before."
+    ),
+    "what it cannot show": (
+        "Answers to users are not read. A fault that strikes only where nobody asked, or that "
+        "checks do not recognise, is not in here."
+    ),
+}
+METHODS = tuple(MethodRow(subject=subject, method=words) for subject, words in _WORDS.items())

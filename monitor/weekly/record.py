@@ -1,0 +1,456 @@
+"""What a weekly report says: tables of frozen rows, from which every file of it is written.
+
+Rates and shares are ratios from 0 to 1, instants are UTC, durations are seconds. A field that ends
+in ``_ratio``, ``_at_least`` or ``_at_most`` is such a ratio. ``None`` is "not known", never zero.
+The contract is docs/report-json.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Final
+
+REPORT_SCHEMA_VERSION: Final = "1.0"
+
+
+class Judgement(StrEnum):
+    """What a week shows of a target, worst first. Not enough to tell is never good."""
+
+    BAD = "bad"
+    UNSURE = "could_not_tell"
+    GOOD = "good"
+
+
+class Trend(StrEnum):
+    """What the week shows against the week before."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    NO_CHANGE_SHOWN = "no_change_shown"
+    UNKNOWN = "unknown"
+
+
+class CellState(StrEnum):
+    """What is known of a cell of the coverage map, worst first."""
+
+    FAILING = "failing"
+    NEVER_PROBED = "never_probed"
+    NOT_PLANNED = "not_planned"
+    NOT_ANSWERED = "not_answered"
+    FEW = "few"
+    CLEAN = "clean"
+
+
+class Attainment(StrEnum):
+    """Whether an objective was met. ``UNKNOWN`` is grey: too few events, or too few valid."""
+
+    MISSED = "missed"
+    UNKNOWN = "unknown"
+    NOT_SHOWN = "not_shown"
+    MET = "met"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnseenRow:
+    """Something that nobody looked at, and why. Tokens are what one look would cost, if known."""
+
+    target: str
+    what: str
+    where: str
+    why: str
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetRow:
+    """One target: what the week shows, and of how many answers. Counts are scheduled exchanges."""
+
+    target: str
+    model: str
+    judgement: Judgement
+    why: str
+    trend: Trend
+    good: int
+    bad: int
+    errors: int
+    invalid: int
+    bad_ratio: float | None
+    bad_at_least: float
+    bad_at_most: float
+    cells: int
+    cells_clean: int
+    cells_failing: int
+    cells_unknown: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendRow:
+    """One of the last weeks of a target."""
+
+    target: str
+    week: str
+    good: int
+    bad: int
+    errors: int
+    invalid: int
+    bad_ratio: float | None
+    bad_at_least: float
+    bad_at_most: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayRow:
+    """One day of a target. A day without a count stands here too, with zeros."""
+
+    target: str
+    day: date
+    good: int
+    bad: int
+    errors: int
+    invalid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveRow:
+    """An objective of a target, or of one probe of it, over its window up to the week's end.
+
+    ``attained_ratio`` and the budget left are ``None`` unless known; the bounds always hold.
+    """
+
+    target: str
+    probe: str
+    objective: str
+    sli: str
+    objective_ratio: float
+    since: datetime
+    bad: int
+    valid: int
+    asked: int
+    least_valid: int
+    attainment: Attainment
+    attained_ratio: float | None
+    attained_at_least: float
+    attained_at_most: float
+    budget_left: float | None
+    budget_left_low: float
+    budget_left_high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingRow:
+    """A finding that was open in the week, as it stood at the week's end.
+
+    Onset is the first bad verdict, detection when it was proven, a page when a receiver took it.
+    When the target was taken out of rotation is not known to Davylamp and is always ``None``.
+    """
+
+    finding: str
+    target: str
+    finding_class: str
+    shape: str
+    stratum: str
+    further_strata: int
+    state: str
+    verdicts: int
+    reproduced: int
+    onset_at: datetime
+    detected_at: datetime | None
+    ticketed_at: datetime | None
+    paged_at: datetime | None
+    page_route: str
+    acknowledged_at: datetime | None
+    acknowledged_by: str
+    out_of_rotation_at: datetime | None
+    closed_at: datetime | None
+    closed_by: str
+    seconds_to_detect: float | None
+    seconds_to_page: float | None
+    seconds_to_close: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakRow:
+    """Whose planted text was in whose answers. Tenants are synthetic ones; no text is named."""
+
+    target: str
+    finding: str
+    verdict_class: str
+    kind: str
+    owner_target: str
+    owner_tenant: str
+    victim_tenant: str
+    sightings: int
+    markers: int
+    evidence_bits: float | None
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRow:
+    """A cell of the coverage map: shape by length by concurrency.
+
+    ``bad_at_most`` is the exact one-sided 95 % bound of the rate of bad answers there; 1 where no
+    answer could be judged: nothing is known there.
+    """
+
+    target: str
+    shape: str
+    length: str
+    concurrency: str
+    state: CellState
+    good: int
+    bad: int
+    errors: int
+    invalid: int
+    bad_at_most: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumRow:
+    """A stratum of a probe: what the week leaves possible there, and what it would have shown.
+
+    A fault that strikes at ``shown_at_least`` of its exchanges would have shown in the week with 95
+    %; ``None`` if nothing would have.
+    """
+
+    target: str
+    probe: str
+    shape: str
+    stratum: str
+    planned: bool
+    good: int
+    bad: int
+    errors: int
+    invalid: int
+    bad_at_most: float
+    shown_at_least: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRow:
+    """A stream of scores with its detector, as the store last has it.
+
+    A failure rate of ``alarms_at_least`` surely raises its alarm within the week's scores with 95
+    %; ``None`` if none does, or if it is not told by rate.
+    """
+
+    target: str
+    lane: str
+    probe: str
+    stratum: str
+    tolerated_ratio: float
+    threshold: float | None
+    evidence: float
+    scored: int
+    scored_in_week: int
+    alarms_at_least: float | None
+    alarmed_at: datetime | None
+    onset_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftRow:
+    """A verdict of a detector: outputs moved."""
+
+    target: str
+    lane: str
+    probe: str
+    stratum: str
+    at: datetime
+    finding: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRow:
+    """Up to which size a target was seen to read its prompts whole, against what it says."""
+
+    target: str
+    measured_at: datetime | None
+    in_week: bool
+    verified_tokens: int | None
+    verified_error_tokens: int | None
+    failed_tokens: int | None
+    enforced_tokens: int | None
+    advertised_tokens: int | None
+    advertised_source: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRow:
+    """A serving node as it was read in the week. Readings that could not tell are neither.
+
+    ``failing_since`` is the first of the readings that failed without a passing one in between, up
+    to its last; ``days_exposed`` counts from it to that last reading.
+    """
+
+    target: str
+    node: str
+    engine: str
+    engine_version: str
+    role: str
+    conformity: str
+    readings: int
+    conforming: int
+    failing: int
+    unknown: int
+    failing_since: datetime | None
+    days_exposed: float | None
+    failed_rules: tuple[str, ...]
+    warned_rules: tuple[str, ...]
+    unknown_rules: tuple[str, ...]
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrillRow:
+    """What the last drill measured of a kind of fault, in the lab: not of these targets."""
+
+    fault: str
+    runs: int
+    told: int
+    detected: int
+    detected_at_least: float
+    detected_at_most: float
+    median_seconds: float | None
+    median_exchanges: float | None
+    promise_kept: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRow:
+    """What a budget of a target spent on a day."""
+
+    target: str
+    budget: str
+    day: date
+    tokens: int
+    usd: float
+    settled: int
+    unsettled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRow:
+    """What HTTP said of the exchanges. Status 0 is none."""
+
+    target: str
+    http_status: int
+    failure: str
+    exchanges: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRow:
+    """A check, in one of its ways to fail, and how often it judged."""
+
+    target: str
+    code: str
+    variant: str
+    failed: int
+    judged: int
+    failed_ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnjudgedRow:
+    """Verdicts that say nothing of the answers: invalid ones are ours, errors the target's."""
+
+    target: str
+    verdicts: int
+    invalid: int
+    errors: int
+    invalid_ratio: float | None
+    error_ratio: float | None
+    missed_runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedRow:
+    """A deviation that somebody accepted, as configured when the report was built."""
+
+    target: str
+    node: str
+    deviation: str
+    owner: str
+    reason: str
+    expires: date
+    expired: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeRow:
+    """Something that is new in the week: it was not so in the week before."""
+
+    at: datetime
+    target: str
+    what: str
+    now: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRow:
+    """How often the audit chain tells of an action in the week, and by whom."""
+
+    action: str
+    actor: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodRow:
+    """How something was worked out, and what that does not say."""
+
+    subject: str
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainHead:
+    """The last link of the audit chain of before the week's end."""
+
+    seq: int
+    hash: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeeklyReport:
+    """The whole report. What was not looked at comes first among its tables."""
+
+    schema_version: str = REPORT_SCHEMA_VERSION
+    davylamp_version: str
+    environment: str
+    week: str
+    since: datetime
+    until: datetime
+    has_data: bool
+    judgement: Judgement
+    chain: ChainHead | None
+    not_looked_at: tuple[UnseenRow, ...] = ()
+    targets: tuple[TargetRow, ...] = ()
+    trend: tuple[TrendRow, ...] = ()
+    days: tuple[DayRow, ...] = ()
+    findings: tuple[FindingRow, ...] = ()
+    leaks: tuple[LeakRow, ...] = ()
+    objectives: tuple[ObjectiveRow, ...] = ()
+    coverage: tuple[CellRow, ...] = ()
+    strata: tuple[StratumRow, ...] = ()
+    streams: tuple[StreamRow, ...] = ()
+    drift: tuple[DriftRow, ...] = ()
+    context: tuple[ContextRow, ...] = ()
+    nodes: tuple[NodeRow, ...] = ()
+    drill: tuple[DrillRow, ...] = ()
+    http: tuple[HttpRow, ...] = ()
+    unjudged: tuple[UnjudgedRow, ...] = ()
+    noisiest_checks: tuple[CheckRow, ...] = ()
+    costs: tuple[CostRow, ...] = ()
+    accepted: tuple[AcceptedRow, ...] = ()
+    changes: tuple[ChangeRow, ...] = ()
+    decisions: tuple[DecisionRow, ...] = ()
+    methods: tuple[MethodRow, ...] = ()

@@ -1,0 +1,90 @@
+"""Context that was verified against what is advertised, and the nodes that serve."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from monitor.store.client import Row
+from monitor.store.rows import LadderRow
+from monitor.store.week_reader import Span, WeekReader
+from monitor.weekly.inputs import Asked
+from monitor.weekly.record import ContextRow, NodeRow
+
+_DAY_SECONDS = 86_400.0
+
+
+def context_of(reader: WeekReader, asked: Asked, span: Span) -> tuple[ContextRow, ...]:
+    """Return the newest ladder of each target, and those that were never measured."""
+    ladders = {row.target: row for row in reader.ladders(span.until)}
+    names = {target.name for target in asked.targets if target.asked} | set(ladders)
+    return tuple(_context(name, ladders.get(name), span) for name in sorted(names))
+
+
+def _context(target: str, ladder: LadderRow | None, span: Span) -> ContextRow:
+    if ladder is None:
+        return ContextRow(
+            target=target,
+            measured_at=None,
+            in_week=False,
+            verified_tokens=None,
+            verified_error_tokens=None,
+            failed_tokens=None,
+            enforced_tokens=None,
+            advertised_tokens=None,
+            advertised_source="",
+            state="never measured",
+        )
+    return ContextRow(
+        target=target,
+        measured_at=ladder.started_at,
+        in_week=ladder.started_at >= span.since,
+        verified_tokens=ladder.verified_tokens,
+        verified_error_tokens=ladder.verified_error_tokens,
+        failed_tokens=ladder.failed_tokens,
+        enforced_tokens=ladder.enforced_tokens or None,
+        advertised_tokens=ladder.advertised_tokens or None,
+        advertised_source=ladder.advertised_source,
+        state=_state(ladder),
+    )
+
+
+def _state(ladder: LadderRow) -> str:
+    if ladder.failed_tokens is not None:
+        return "fails below what it says" if ladder.exit_code else "fails beyond its limit"
+    if not ladder.advertised_tokens:
+        return "it advertises no size"
+    reached = ladder.verified_tokens + ladder.verified_error_tokens >= ladder.advertised_tokens
+    return "verified as advertised" if reached else "verified to less than advertised"
+
+
+def nodes_of(reader: WeekReader, span: Span) -> tuple[NodeRow, ...]:
+    """Return what was read of each node in a span."""
+    return tuple(_node(row) for row in reader.node_readings(span))
+
+
+def _node(row: Row) -> NodeRow:
+    since, until = row[10], row[11]
+    return NodeRow(
+        target=str(row[0]),
+        node=str(row[1]),
+        engine=str(row[2]),
+        engine_version=str(row[3]),
+        role=str(row[4]),
+        conformity=str(row[5]),
+        readings=int(row[6]),
+        conforming=int(row[7]),
+        failing=int(row[8]),
+        unknown=int(row[9]),
+        failing_since=since,
+        days_exposed=_days(since, until),
+        failed_rules=tuple(map(str, row[12])),
+        warned_rules=tuple(map(str, row[13])),
+        unknown_rules=tuple(map(str, row[14])),
+        last_at=row[15],
+    )
+
+
+def _days(since: datetime | None, until: datetime | None) -> float | None:
+    if since is None or until is None:
+        return None
+    return round((until - since).total_seconds() / _DAY_SECONDS, 4)

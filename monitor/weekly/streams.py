@@ -1,0 +1,86 @@
+"""The detectors of streams: what each would surely have seen in a week, and what moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from monitor.checks import CHECKS_VERSION
+from monitor.detect.power import least_detectable
+from monitor.model import Lane
+from monitor.store.rows import DetectorStateRow
+from monitor.store.week_reader import Span, WeekReader
+from monitor.watching import Standing
+from monitor.watching.kept import read
+from monitor.weekly.inputs import Gap
+from monitor.weekly.record import DriftRow, StreamRow
+
+# Their detector looks at how failures lie in time, not at how many there are.
+_NOT_BY_RATE = frozenset({Lane.TREND})
+# Lanes whose every scheduled verdict is a score.
+_OF_VERDICTS = frozenset({Lane.HARD, Lane.TOLERATED})
+_Scores = Mapping[tuple[str, str, str], int]
+
+
+def streams_of(
+    reader: WeekReader, names: Sequence[str], scores: _Scores
+) -> tuple[tuple[StreamRow, ...], tuple[tuple[str, Gap], ...]]:
+    """Return the streams of these targets, and by target those whose state cannot be read."""
+    standings, refused = read(reader.detector_states(names), CHECKS_VERSION)
+    rows = [_stream(each, scores) for each in standings]
+    rows.sort(key=lambda row: (row.target, row.lane, row.probe, row.stratum))
+    return tuple(rows), tuple((each.row.target, _gap(each.row)) for each in refused)
+
+
+def _gap(row: DetectorStateRow) -> Gap:
+    return Gap(
+        probe=row.probe,
+        stratum=row.stratum,
+        code="unreadable",
+        reason=f"the state of its detector {row.detector} cannot be read: its evidence is not told",
+        tokens=None,
+    )
+
+
+def _stream(standing: Standing, scores: _Scores) -> StreamRow:
+    key, watch = standing.key, standing.watch
+    limits = [each for each in (watch.thresholds.ticket, watch.thresholds.page) if each is not None]
+    threshold = min(limits, default=None)
+    by_verdicts = key.lane in _OF_VERDICTS
+    in_week = scores.get((key.target, key.probe, key.stratum), 0) if by_verdicts else 0
+    told = threshold is not None and in_week > 0 and key.lane not in _NOT_BY_RATE
+    return StreamRow(
+        target=key.target,
+        lane=key.lane.value,
+        probe=key.probe,
+        stratum=key.stratum,
+        tolerated_ratio=watch.y0,
+        threshold=threshold,
+        evidence=watch.value,
+        scored=watch.scored,
+        scored_in_week=in_week,
+        alarms_at_least=_least(watch.y0, threshold, in_week) if told and threshold else None,
+        alarmed_at=standing.alarmed_at,
+        onset_at=standing.onset_at,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _least(y0: float, threshold: float, scores: int) -> float | None:
+    return least_detectable(y0, threshold, scores)
+
+
+def drift_of(reader: WeekReader, span: Span) -> tuple[DriftRow, ...]:
+    """Return the verdicts of detectors in a span."""
+    return tuple(
+        DriftRow(
+            target=str(target),
+            lane=str(lane),
+            probe=str(probe),
+            stratum=str(stratum),
+            at=at,
+            finding=str(finding),
+            said=str(said),
+        )
+        for target, lane, probe, stratum, at, finding, said in reader.moves(span)
+    )

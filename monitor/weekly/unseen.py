@@ -1,0 +1,143 @@
+"""What nobody looked at. Nothing here is green because nothing was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from monitor.model import VerdictClass
+from monitor.slo.objective import Sli
+from monitor.weekly.inputs import Asked, Gap, KnownTarget
+from monitor.weekly.objectives import TOLD_HERE
+from monitor.weekly.record import (
+    CellRow,
+    CellState,
+    ContextRow,
+    DayRow,
+    FindingRow,
+    NodeRow,
+    StratumRow,
+    UnseenRow,
+)
+
+HOURS = 7 * 24
+_EVERYWHERE = "all targets"
+_CELLS = {
+    CellState.NOT_PLANNED: "no plan asks this shape at this length and concurrency",
+    CellState.NOT_ANSWERED: "asked, but no answer could be judged",
+}
+_REPORTED_SHAPE = "scan"
+
+
+def unseen_strata(rows: Iterable[StratumRow]) -> Iterator[UnseenRow]:
+    """Yield the strata that were planned and never asked, and those never answered."""
+    for row in rows:
+        asked = row.good + row.bad + row.errors + row.invalid
+        if asked == 0:
+            yield _row(row.target, "stratum", _place(row.probe, row.stratum), "never asked")
+        elif row.good + row.bad == 0:
+            why = f"asked {asked:,} times, no answer could be judged"
+            yield _row(row.target, "stratum", _place(row.probe, row.stratum), why)
+
+
+def unplanned(target: KnownTarget) -> Iterator[UnseenRow]:
+    """Yield what the plan of a target leaves out, with its price."""
+    for gap in target.gaps:
+        yield _gap_row(target.name, gap)
+
+
+def unreadable(gaps: Iterable[tuple[str, Gap]]) -> Iterator[UnseenRow]:
+    """Yield streams whose evidence could not be read."""
+    for target, gap in gaps:
+        yield _gap_row(target, gap)
+
+
+def _gap_row(target: str, gap: Gap) -> UnseenRow:
+    return UnseenRow(
+        target=target,
+        what=f"stratum ({gap.code})",
+        where=_place(gap.probe, gap.stratum),
+        why=gap.reason,
+        tokens=gap.tokens,
+    )
+
+
+def unseen_cells(cells: Iterable[CellRow]) -> Iterator[UnseenRow]:
+    """Yield cells of the coverage map that no plan asks, gathered by shape and concurrency."""
+    missing: dict[tuple[str, str, str], list[str]] = {}
+    for cell in cells:
+        if cell.state is CellState.NOT_PLANNED:
+            key = (cell.target, cell.shape, cell.concurrency)
+            missing.setdefault(key, []).append(cell.length)
+    for (target, shape, concurrency), lengths in missing.items():
+        where = f"{shape} at {concurrency}: {', '.join(lengths)}"
+        yield _row(target, "cells of the map", where, _CELLS[CellState.NOT_PLANNED])
+
+
+def unseen_times(
+    days: Iterable[DayRow], hours: Mapping[str, int], names: Sequence[str]
+) -> Iterator[UnseenRow]:
+    """Yield the days and hours in which a target was not judged at all."""
+    silent: dict[str, list[str]] = {}
+    for row in days:
+        if row.good + row.bad + row.errors + row.invalid == 0:
+            silent.setdefault(row.target, []).append(row.day.isoformat())
+    for name in names:
+        without = silent.get(name, [])
+        if without:
+            yield _row(name, "days", ", ".join(without), "not one scheduled exchange was judged")
+        looked = hours.get(name, 0)
+        if looked < HOURS:
+            where = f"{HOURS - looked} of {HOURS} hours"
+            yield _row(name, "hours", where, "no scheduled verdict in them")
+
+
+def unseen_shapes(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:
+    """Yield shapes that an open leak holds back."""
+    for each in findings:
+        if each.shape == _REPORTED_SHAPE or each.closed_at is not None:
+            continue
+        if each.finding_class == VerdictClass.LEAK.label:
+            why = f"finding {each.finding} is open: asking again would read others' text"
+            yield _row(each.target, "shape", each.shape, why)
+
+
+def unseen_sources(
+    asked: Asked, context: Iterable[ContextRow], nodes: Iterable[NodeRow]
+) -> Iterator[UnseenRow]:
+    """Yield what else of a target was not measured: context, nodes, objectives, the drill."""
+    for row in context:
+        if not row.in_week:
+            when = f"last on {row.measured_at:%Y-%m-%d}" if row.measured_at else "never measured"
+            yield _row(row.target, "context", "verified size", f"not measured in the week: {when}")
+    read = {(row.target, row.node) for row in nodes}
+    for target in asked.targets:
+        if not any(name == target.name for name, _ in read):
+            why = "no reading is stored" if target.nodes else "none is configured"
+            yield _row(target.name, "nodes", "versions, settings and pools", why)
+    for row_of in nodes:
+        if row_of.unknown:
+            where = f"node {row_of.node}"
+            why = f"{row_of.unknown:,} of {row_of.readings:,} readings could not tell"
+            yield _row(row_of.target, "nodes", where, why)
+    others = sorted({each.name for each in asked.objectives if each.sli not in TOLD_HERE})
+    if others:
+        why = "worked out by Prometheus alone: see its recorded series"
+        yield _row(_EVERYWHERE, "objectives", ", ".join(others), why)
+    if not any(each.sli is Sli.PRODUCTION for each in asked.objectives):
+        why = "no objective over what servers and gateways export is configured"
+        yield _row(_EVERYWHERE, "production", "status codes and latency of users", why)
+    if asked.drill is None:
+        why = "not run, or its result was not given: nothing tells what would be caught, or when"
+        yield _row(_EVERYWHERE, "drill", "time to detect", why)
+    why = "answers to users are not read; what was reported or scanned counts in no rate here"
+    yield _row(_EVERYWHERE, "traffic", "answers to users", why)
+    why = "Davylamp takes no target out of rotation and is not told when somebody does"
+    yield _row(_EVERYWHERE, "rotation", "when targets were taken out", why)
+
+
+def _row(target: str, what: str, where: str, why: str) -> UnseenRow:
+    return UnseenRow(target=target, what=what, where=where, why=why)
+
+
+def _place(probe: str, stratum: str) -> str:
+    return f"{probe} {stratum}".strip()

@@ -1,0 +1,69 @@
+"""What the command says of a report that was built, and of one that was verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from monitor.reports.terminal import printable
+from monitor.weekly.building import Built
+from monitor.weekly.verifying import Verified
+
+GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
+NO_DATA_EXIT = UNSURE_EXIT
+
+
+def built_lines(built: Built) -> list[str]:
+    """Return what a report says, in short, and the hash that is to be kept elsewhere."""
+    return [printable(line) for line in _built(built)]
+
+
+def _built(built: Built) -> Iterator[str]:
+    report = built.report
+    yield f"{report.week} in {built.folder}: {report.judgement.value.replace('_', ' ')}"
+    for row in report.targets:
+        yield f"  {row.target}: {row.judgement.value.replace('_', ' ')}: {row.why}"
+    if not report.has_data:
+        yield "NO DATA: not one scheduled exchange was judged in this week"
+    yield f"not looked at: {len(report.not_looked_at)} entries, first in the report"
+    before = built.previous
+    if before is None:
+        yield "there is no report before: it is the first of its chain"
+    elif before.weeks_between:
+        yield f"it follows {before.week}; {before.weeks_between} weeks in between have no report"
+    else:
+        yield f"it follows {before.week}"
+    yield f"manifest {built.manifest_sha256} (keep it elsewhere)"
+
+
+def verified_exit(verified: Verified) -> int:
+    """Return 0 if a report holds, 1 if not, 3 if nobody's key was there to hold it against."""
+    if verified.problems:
+        return BAD_EXIT
+    return GOOD_EXIT if verified.key_checked else UNSURE_EXIT
+
+
+def verified_lines(verified: Verified) -> list[str]:
+    """Return whether a report holds, and what was not checked."""
+    return [printable(line) for line in _verified(verified)]
+
+
+def _verified(verified: Verified) -> Iterator[str]:
+    manifest = verified.manifest
+    if verified.problems or manifest is None:
+        yield "DOES NOT HOLD"
+        yield from (f"  {problem}" for problem in verified.problems)
+        return
+    if verified.key_checked:
+        yield f"HOLDS: report {manifest.week} of {manifest.environment}"
+        yield f"signed by installation {manifest.installation}"
+    else:
+        yield f"UNCHANGED SINCE ITS MANIFEST: it says it is {manifest.week}"
+        yield "key not checked: anybody could have written all of it (--public-key)"
+    yield f"{len(manifest.files)} files, manifest {verified.manifest_sha256}"
+    before = manifest.previous
+    if before is None:
+        yield "it says that there was no report before it"
+    else:
+        gap = f", with {before.weeks_between} weeks without one" if before.weeks_between else ""
+        checked = "" if verified.chain_checked else " (not checked: --previous)"
+        yield f"it follows {before.week}{gap}, manifest {before.manifest_sha256}{checked}"
