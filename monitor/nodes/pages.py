@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from monitor.clock import Clock
-from monitor.engines.faults import FaultList
+from monitor.engines.faults import Fault, FaultList
 from monitor.engines.json_text import NotJsonError, parse_json
 from monitor.engines.openai_fields import is_object
 from monitor.engines.wire import bearer
@@ -52,11 +52,15 @@ _NOT_ALLOWED = frozenset({401, 403})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One page as it came; ``why`` is our word for why it did not, else ``None``."""
+    """One page as it came; ``why`` is our word for why it did not, else ``None``.
+
+    ``value`` is what the JSON of a page says, the ``body`` is that of a page of metrics.
+    """
 
     path: str
     status: int | None
     body: bytes = field(default=b"", repr=False)
+    value: object = field(default=None, repr=False)
     why: str | None = None
     served: bool = True
 
@@ -121,15 +125,17 @@ class NodePages:
             body=json.dumps({"model": model}).encode(),
             timeout_seconds=self._left(),
         )
-        return _object(_page(DESCRIPTION, raw))
+        value = _page(DESCRIPTION, raw).value
+        return value if is_object(value) else None
 
     async def document(self, path: str) -> Document | None:
         """Return the JSON object at ``path``, ``None`` if there is none."""
-        return _object(await self.page(path))
+        value = await self.json(path)
+        return value if is_object(value) else None
 
     async def json(self, path: str) -> object:
         """Return the JSON value at ``path``, ``None`` if there is none."""
-        return _value(await self.page(path))
+        return (await self.page(path)).value
 
     def missing(self, path: str) -> bool:
         """Tell whether the node said that it does not serve ``path``."""
@@ -180,18 +186,18 @@ def _page(path: str, raw: RawReply) -> Page:
         return Page(path=path, status=raw.status, why=why)
     if raw.status != 200:  # noqa: PLR2004
         return Page(path=path, status=raw.status, why=f"HTTP {raw.status}")
-    return Page(path=path, status=raw.status, body=raw.body)
+    if path == METRICS:
+        return Page(path=path, status=raw.status, body=raw.body)
+    return _document(path, raw)
 
 
-def _value(page: Page) -> object:
-    if page.why is not None:
-        return None
+def _document(path: str, raw: RawReply) -> Page:
+    """Return a page of JSON. A key that is there twice may say two things, so it says nothing."""
+    faults = FaultList()
     try:
-        return parse_json(page.body, FaultList(), max_values=_MAX_VALUES)
-    except NotJsonError:
-        return None
-
-
-def _object(page: Page) -> Document | None:
-    value = _value(page)
-    return value if is_object(value) else None
+        value = parse_json(raw.body, faults, max_values=_MAX_VALUES)
+    except NotJsonError as error:
+        return Page(path=path, status=raw.status, why=f"no JSON document: {error.reason}")
+    if Fault.DUPLICATE_KEYS in faults.codes():
+        return Page(path=path, status=raw.status, why="a key is there twice")
+    return Page(path=path, status=raw.status, value=value)
