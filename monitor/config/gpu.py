@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
-from monitor.config.values import Duration, EnvName, FileName, Flag, HttpUrl, Label, in_clear
+from monitor.config.values import Duration, EnvName, FileName, Flag, HttpUrl, Label, Text, in_clear
 
 LEAST_SECONDS, MOST_SECONDS = 1.0, 300.0
 _Size = Annotated[int, Field(strict=True, ge=1, le=4096)]
@@ -28,7 +28,10 @@ class KvPools(Section):
     target: Label | None = Field(
         default=None, description="Of the nodes of this target. Left out, of any."
     )
-    node: Label | None = Field(default=None, description="Of this node alone, by its name.")
+    node: Text | None = Field(
+        default=None,
+        description="Of this node alone, by its name: host and port, or what it was given.",
+    )
     model_config_file: FileName | None = Field(
         default=None,
         alias="model_config",

@@ -1,0 +1,218 @@
+"""The page of a DCGM exporter becomes the same record; what it does not say is a gap."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import httpx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.conventions.gpu import (
+    DriverState,
+    EccKind,
+    GpuState,
+    Quantity,
+    RemapKind,
+    Unread,
+)
+from monitor.gpu import DcgmSource, GpuReading, GpusReading
+from monitor.gpu.dcgm import reading_of, samples_of
+from tests.unit.gpu.clocks import MovedClock
+
+AT = datetime(2026, 12, 1, tzinfo=UTC)
+MIB = 1024**2
+BLANK = 9_223_372_036_854_775_794
+FIRST = (
+    'gpu="0",UUID="GPU-aa",pci_bus_id="00000000:1B:00.0",device="nvidia0",modelName="Stub S100",'
+    'Hostname="node-1",DCGM_FI_DRIVER_VERSION="580.65.06"'
+)
+SECOND = 'gpu="1",uuid="GPU-bb",device="nvidia1",modelName="Stub S100",hostname="node-1",pod="p"'
+PAGE = f"""\
+# HELP DCGM_FI_DEV_FB_USED Framebuffer memory used (in MiB).
+# TYPE DCGM_FI_DEV_FB_USED gauge
+DCGM_FI_DEV_FB_USED{{{FIRST}}} 61000
+DCGM_FI_DEV_FB_FREE{{{FIRST}}} 19000
+DCGM_FI_DEV_FB_RESERVED{{{FIRST}}} 559
+DCGM_FI_DEV_GPU_UTIL{{{FIRST}}} 75
+DCGM_FI_DEV_MEM_COPY_UTIL{{{FIRST}}} 40
+DCGM_FI_DEV_XID_ERRORS{{{FIRST},err_code="79",err_msg="GPU has fallen off the bus"}} 79
+DCGM_FI_DEV_ECC_SBE_VOL_TOTAL{{{FIRST}}} 3
+DCGM_FI_DEV_ECC_DBE_VOL_TOTAL{{{FIRST}}} 1
+DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS{{{FIRST}}} 2
+DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS{{{FIRST}}} 0
+DCGM_FI_DEV_ROW_REMAP_FAILURE{{{FIRST}}} 1
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{{{FIRST}}} 0.9
+DCGM_FI_DEV_FB_USED{{{SECOND}}} 5
+DCGM_FI_DEV_GPU_UTIL{{{SECOND}}} {BLANK}
+DCGM_FI_DEV_FB_FREE{{{SECOND}}} 2147483632
+DCGM_FI_DEV_XID_ERRORS{{{SECOND}}} 0
+go_goroutines 12
+"""
+PART = 'gpu="0",UUID="GPU-aa",modelName="Stub S100",GPU_I_PROFILE="1g.10gb",GPU_I_ID="7"'
+DIVIDED = f"""\
+DCGM_FI_DEV_FB_USED{{{PART}}} 400
+DCGM_FI_DEV_FB_FREE{{{PART}}} 9600
+DCGM_FI_DEV_XID_ERRORS{{{PART}}} 94
+DCGM_FI_DEV_XID_ERRORS{{{PART.replace('"7"', '"8"')}}} 0
+DCGM_FI_DEV_FB_USED{{{PART.replace('"7"', '"8"')}}} 1
+"""
+
+
+def test_fields_become_bytes_ratios_and_counts() -> None:
+    told, xids = reading_of(PAGE, AT)
+    first, second = told.gpus
+    assert (told.driver_state, told.driver) == (DriverState.OK, "580.65.06")
+    assert (first.gpu, first.uuid, first.name, first.state) == (
+        *("0", "GPU-aa", "Stub S100"),
+        GpuState.OK,
+    )
+    assert (first.memory.used, first.memory.free) == (61_000 * MIB, 19_000 * MIB)
+    assert (first.memory.reserved, first.memory.total) == (559 * MIB, 80_559 * MIB)
+    assert (first.utilization, first.memory_utilization) == (0.75, 0.4)
+    assert first.ecc == {EccKind.CORRECTED: 3, EccKind.UNCORRECTED: 1}
+    assert first.remapped_rows == {
+        RemapKind.CORRECTABLE: 0,
+        RemapKind.UNCORRECTABLE: 2,
+        RemapKind.FAILURE: 1,
+    }
+    assert second.uuid == "GPU-bb"
+    assert xids == {"0": 79}
+
+
+def test_what_is_not_exported_or_blank_is_a_gap_and_never_a_figure() -> None:
+    told, _ = reading_of(PAGE, AT)
+    _, second = told.gpus
+    assert second.utilization is None
+    assert (second.memory.free, second.memory.total) == (None, None)
+    assert second.unread == dict.fromkeys(
+        (
+            *(Quantity.UTILIZATION, Quantity.ECC, Quantity.REMAPPED_ROWS),
+            *(Quantity.RETIRED_PAGES, Quantity.MIG, Quantity.PROCESSES),
+        ),
+        Unread.NOT_EXPORTED,
+    )
+
+
+def test_parts_of_a_divided_gpu_have_their_profile_and_their_worst_xid_counts() -> None:
+    told, xids = reading_of(DIVIDED, AT)
+    [gpu] = told.gpus
+    assert gpu.mig_enabled is True
+    assert [(each.instance, each.profile) for each in gpu.mig] == [
+        ("7", "1g.10gb"),
+        ("8", "1g.10gb"),
+    ]
+    assert gpu.mig[0].memory.total == 10_000 * MIB
+    assert gpu.memory.used is None
+    assert xids == {"0": 94}
+
+
+def test_a_page_without_gpus_is_a_failure() -> None:
+    for page in (
+        "",
+        "go_goroutines 12\n",
+        'DCGM_FI_DEV_FB_USED{gpu="x"} 1\n',
+        "DCGM_FI_DEV_FB_USED",
+    ):
+        assert reading_of(page, AT)[0].driver_state is DriverState.FAILED
+
+
+def test_a_hostile_page_is_bounded() -> None:
+    many = "".join(f'DCGM_FI_DEV_FB_USED{{gpu="{n}"}} 1\n' for n in range(3000))
+    assert len(reading_of(many, AT)[0].gpus) == 64
+    parts = "".join(f'DCGM_FI_DEV_FB_USED{{gpu="0",GPU_I_ID="{n}"}} 1\n' for n in range(3000))
+    assert len(reading_of(parts, AT)[0].gpus[0].mig) == 64
+    long = 'DCGM_FI_DEV_FB_USED{gpu="0",UUID="' + "x" * 100_000 + '"} 1\n'
+    assert list(samples_of(long)) == []
+    named = 'DCGM_FI_DEV_FB_USED{gpu="0",modelName="<b>\\n\x1b[31m' + "n" * 500 + '"} 1\n'
+    [gpu] = reading_of(named, AT)[0].gpus
+    assert len(gpu.name) <= 64
+    assert not set("<>\n\x1b[") & set(gpu.name)
+
+
+_WORDS = st.sampled_from([*PAGE.split("\n"), *PAGE.split('"'), "{", "}", "NaN", "-1", "1e400"])
+
+
+@given(st.lists(_WORDS | st.text(max_size=20), max_size=30))
+def test_no_page_crashes_or_gives_a_figure_that_cannot_be(words: list[str]) -> None:
+    told, _ = reading_of("".join(words), AT)
+    plausible(told)
+
+
+@given(st.integers(0, len(PAGE)), st.integers(0, 20), st.text(max_size=6))
+def test_a_damaged_page_keeps_figures_plausible(at: int, cut: int, put: str) -> None:
+    told, _ = reading_of(PAGE[:at] + put + PAGE[at + cut :], AT)
+    plausible(told)
+
+
+def plausible(told: GpusReading) -> None:
+    assert (told.driver_state is DriverState.OK) == bool(told.gpus)
+    for gpu in told.gpus:
+        sizes = (gpu.memory.total, gpu.memory.used, gpu.memory.free, gpu.memory.reserved)
+        assert all(size is None or 0 <= size < 2**70 for size in sizes)
+        assert gpu.utilization is None or 0 <= gpu.utilization <= 1
+        assert (gpu.utilization is None) == (Quantity.UTILIZATION in gpu.unread)
+
+
+class Exporter(httpx.AsyncBaseTransport):
+    """Answers with what it is given, and notes the credential it was asked with."""
+
+    def __init__(self) -> None:
+        self.page, self.status = PAGE, 200
+        self.asked: list[str] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self.status == 0:
+            raise httpx.ConnectError("refused")
+        self.asked.append(request.headers.get("authorization", ""))
+        return httpx.Response(self.status, content=self.page)
+
+
+TOKEN = "planted-token"  # noqa: S105 - of nobody
+
+
+def source(exporter: Exporter, token: str | None = None) -> DcgmSource:
+    return DcgmSource("http://127.0.0.1:9400/metrics", MovedClock(), token, exporter)
+
+
+def states(told: GpusReading) -> dict[str, GpuState]:
+    return {each.gpu: each.state for each in told.gpus}
+
+
+def test_a_gpu_that_is_no_longer_on_the_page_is_lost_until_it_is_back() -> None:
+    exporter = Exporter()
+    reads = source(exporter)
+    assert states(reads.read()) == {"0": GpuState.OK, "1": GpuState.OK}
+    exporter.page = "\n".join(line for line in PAGE.splitlines() if 'gpu="1"' not in line)
+    gone = reads.read()
+    assert states(gone) == {"0": GpuState.OK, "1": GpuState.LOST}
+    lost: GpuReading = gone.gpus[1]
+    assert (lost.uuid, lost.memory.used) == ("GPU-bb", None)
+    exporter.page = PAGE
+    assert states(reads.read()) == {"0": GpuState.OK, "1": GpuState.OK}
+
+
+def test_an_exporter_that_cannot_be_read_is_a_state() -> None:
+    exporter = Exporter()
+    reads = source(exporter, TOKEN)
+    reads.read()
+    assert exporter.asked == [f"Bearer {TOKEN}"]
+    for status, state in (
+        (0, DriverState.UNREACHABLE),
+        (401, DriverState.NO_PERMISSION),
+        (500, DriverState.FAILED),
+        (302, DriverState.FAILED),
+    ):
+        exporter.status = status
+        told = reads.read()
+        assert told.driver_state is state
+        assert set(states(told).values()) == {GpuState.FAILED}
+        assert TOKEN not in repr(told)
+
+
+def test_an_xid_is_counted_once_whenever_the_last_one_changes() -> None:
+    exporter = Exporter()
+    reads = source(exporter)
+    assert [reads.read().xids for _ in range(2)] == [{("0", 79): 1}] * 2
+    exporter.page = PAGE.replace('bus"} 79', 'bus"} 48')
+    assert reads.read().xids == {("0", 79): 1, ("0", 48): 1}
