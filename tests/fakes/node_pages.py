@@ -112,14 +112,13 @@ def llama_cpp(*, slots: int = 4, slot_context: int = 2048, trained: int = 8192) 
 def ollama(*, loaded: int | None = 4096, made_for: int = 131_072) -> Pages:
     """Return the pages of an Ollama server with one model, loaded or not."""
     model = {"name": "lamp:latest", "model": "lamp:latest", "size": 1, "digest": PLANTED}
+    info = {"general.architecture": "lamp", "lamp.context_length": made_for}
     running = [model | {"context_length": loaded, "size_vram": 1}] if loaded else []
     return {
         "GET /api/version": document({"version": "0.13.1"}),
         "GET /api/ps": document({"models": running}),
         "GET /api/tags": document({"models": [model]}),
-        "POST /api/show": document(
-            {"model_info": {"lamp.context_length": made_for}, "parameters": PLANTED}
-        ),
+        "POST /api/show": document({"model_info": info, "parameters": PLANTED}),
         "GET /v1/models": document({"data": [{"id": "lamp:latest", "owned_by": "library"}]}),
     }
 
