@@ -33,6 +33,9 @@ Origin = tuple[str, str, int]
 OnChunk = Callable[[bytes, float], bool]
 """Given decoded bytes and the seconds since the start; returns true when it has seen enough."""
 
+Transport = httpx.AsyncBaseTransport
+"""What carries requests; others name it from here, so that one module knows the library."""
+
 PLAIN_AGENT = f"python-httpx/{httpx.__version__}"
 """The user agent of a request that says nothing of us."""
 

@@ -6,10 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import httpx
-
 from monitor.clock import Clock
-from monitor.http import HttpClient, Origin, origin_of
+from monitor.http import HttpClient, Origin, Transport, origin_of
 from monitor.nodes.pages import NodePages, page_limits
 from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.readers.base import NodeReader, Reading
@@ -43,7 +41,7 @@ async def read_nodes(
     clock: Clock,
     timeout_seconds: float = 5.0,
     concurrency: int = 32,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: Transport | None = None,
 ) -> tuple[NodeSnapshot, ...]:
     """Read ``addresses``, at most ``concurrency`` at a time, and return them in their order.
 
@@ -66,7 +64,7 @@ async def _read_node(
     *,
     clock: Clock,
     timeout_seconds: float,
-    transport: httpx.AsyncBaseTransport | None,
+    transport: Transport | None,
 ) -> NodeSnapshot:
     read_at = clock.now()
     snapshot = NodeSnapshot(
