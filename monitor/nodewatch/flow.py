@@ -127,7 +127,7 @@ def node_watch_over(
     metrics.register(
         NodeCollector(
             env=config.environment,
-            targets=tuple(each.name for each in config.served),
+            targets=tuple(e.name for e in config.served if e.nodes or e.node_sources),
             interval_seconds=config.nodes.interval_seconds,
             rules_max_age_seconds=config.nodes.rules_max_age_seconds,
             rules=surveyor.rules,

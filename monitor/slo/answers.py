@@ -189,8 +189,8 @@ def objective_alerts() -> tuple[Alert, ...]:
         ),
         Alert(
             name="DavylampObjectiveUnknown",
-            # Nodes are not read yet; a target that cannot stream has no first tokens.
-            expr=f'{KNOWN}{{slo!~"nodes|first-token",probe=""}} == 0',
+            # A target that cannot stream has no first tokens.
+            expr=f'{KNOWN}{{slo!="first-token",probe=""}} == 0',
             wait="3d",
             severity="warning",
             summary="{{ $labels.target }}: too little is known to say how {{ $labels.slo }} stands",

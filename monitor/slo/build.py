@@ -9,6 +9,7 @@ from monitor.slo.alert import Alert
 from monitor.slo.answers import finding_alerts, objective_alerts, stream_alerts
 from monitor.slo.burn_rate import burn_words
 from monitor.slo.links import Links
+from monitor.slo.nodes import NODE_SIGNALS, SIGHT_OF_NODES
 from monitor.slo.objective import Objective, Sli
 from monitor.slo.objective_rules import objective_group
 from monitor.slo.probing import KEEPING_ALERTS, PROBING_ALERTS, SIGHT_ALERTS, SILENCE_ALERTS
@@ -35,6 +36,13 @@ def shipped_rules(
                 _alerts("davylamp-streams", stream_alerts(), links),
                 _alerts("davylamp-findings", finding_alerts(), links),
                 _alerts("davylamp-objectives", objective_alerts(), links),
+            ),
+        ),
+        "nodes.rules.yml": rule_file(
+            "What nodes show over time, and of which of them nothing is known.",
+            (
+                _alerts("davylamp-node-signals", NODE_SIGNALS, links),
+                _alerts("davylamp-nodes", SIGHT_OF_NODES, links),
             ),
         ),
         "probing.rules.yml": rule_file(

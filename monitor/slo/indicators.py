@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from monitor.conventions import DURATION, EXCHANGES, FIRST_TOKEN, LAST_RUN
 from monitor.conventions.metric import Metric
+from monitor.conventions.nodes import NODE_CONFORMITY, NODE_CONFORMS, NODE_UP
 from monitor.model import Outcome
 from monitor.slo.objective import Objective, Sli
 from monitor.slo.promql import equals, fits, one_of, selector, summed
 
-# Whether a node runs safe versions and settings: 1, 0, or nothing where that is not known. The
-# readers of nodes export it once they exist; until then every series made of it is unknown.
-NODE_CONFORMS = "davylamp_node_conforms"
 PRODUCTION_REQUESTS = "davylamp:production_requests:rate5m"
 _SERVER_FAULT = "5..|5xx"
 _CLIENT_FAULT = "4..|4xx"
@@ -99,7 +97,11 @@ def _histogram(metric: Metric) -> Callable[[Objective], Events]:
 
 
 def _nodes(objective: Objective) -> Events:
-    chosen, by = selector(NODE_CONFORMS, _narrowed(objective)), by_labels(objective)
+    narrowed, by = _narrowed(objective), by_labels(objective)
+    chosen = selector(NODE_CONFORMS.name, narrowed)
+    # Of each reading one of the states is 1, so each of them has a sample.
+    every = selector(NODE_CONFORMITY.name, equals("state", "unknown"), narrowed)
+    there = f"group by ({', '.join(by)}) ({selector(NODE_UP.name, narrowed)})"
 
     def valid(window: str) -> str:
         return summed(f"count_over_time({chosen}[{window}])", by)
@@ -107,7 +109,10 @@ def _nodes(objective: Objective) -> Events:
     def bad(window: str) -> str:
         return f"{valid(window)} - {summed(f'sum_over_time({chosen}[{window}])', by)}"
 
-    return Events(bad=bad, valid=valid, asked=valid, expected=_expected(objective))
+    def asked(window: str) -> str:
+        return summed(f"count_over_time({every}[{window}])", by)
+
+    return Events(bad=bad, valid=valid, asked=asked, expected=there)
 
 
 def _production(objective: Objective) -> Events:

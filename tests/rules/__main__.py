@@ -9,6 +9,7 @@ import yaml
 
 from tests.architecture.source import ROOT
 from tests.rules.monitor_scenarios import KEEPING, PROBING, REFUSED, SIGHT
+from tests.rules.node_scenarios import NODES, SIGNALS
 from tests.rules.objective_scenarios import BURN, COVERAGE, OBJECTIVES
 from tests.rules.recorded import PRODUCTION, SLOS, Recorded
 from tests.rules.scenarios import FINDINGS, STREAMS, Scenario
@@ -18,6 +19,7 @@ FOLDER = ROOT / "alerts" / "tests"
 ALERTS: dict[str, tuple[Scenario, ...]] = {
     "answers": (*STREAMS, *FINDINGS, *OBJECTIVES),
     "slos": (*BURN, *COVERAGE),
+    "nodes": (*SIGNALS, *NODES),
     "probing": (*PROBING, *SIGHT, *KEEPING),
 }
 RECORDED: dict[str, tuple[Recorded, ...]] = {

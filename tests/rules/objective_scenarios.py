@@ -112,7 +112,6 @@ OBJECTIVES = (
         series={
             f'davylamp:slo_known{AT},slo="glm"}}': "0x900 1x20",
             f'davylamp:slo_known{CALM},slo="glm"}}': "0x100 1x820",
-            f'davylamp:slo_known{CALM},slo="nodes"}}': "0x920",
             f'davylamp:slo_known{CALM},slo="first-token"}}': "0x920",
             f'davylamp:slo_known{CALM},slo="glm-by-probe",probe="burst"}}': "0x920",
         },

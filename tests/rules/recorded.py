@@ -123,8 +123,18 @@ SLOS = (
         at="4h",
         values={
             **_values("semantic", {**_GREY, "davylamp:slo_valid:count": 2400}),
-            **_values("nodes", {**_GREY, "davylamp:slo_valid:count": None}),
+            # No node of it is known, so nothing is expected of any.
+            'davylamp:slo_known{slo="nodes"}': [],
         },
+    ),
+    Recorded(
+        name="of nodes that tell nothing the objective is grey and never green",
+        series={
+            f'davylamp_node_conformity{AT},node="a",state="unknown"}}': "1x1600",
+            f'davylamp_node_up{AT},node="a"}}': "0x1600",
+        },
+        at="25h",
+        values=_values("nodes", {**_GREY, "davylamp:slo_valid:count": None}),
     ),
     Recorded(
         name="where most could not be judged an objective is grey",
@@ -158,11 +168,15 @@ SLOS = (
         },
     ),
     Recorded(
-        # 61 readings an hour of each of two nodes, of which one is unsafe.
-        name="nodes count once they are read",
+        # 61 readings an hour of each of three nodes, one unsafe; of a third nothing can be told.
+        name="nodes count as often as they are read",
         series={
             f'davylamp_node_conforms{AT},node="a"}}': "1x1600",
             f'davylamp_node_conforms{AT},node="b"}}': "0x1600",
+            f'davylamp_node_conformity{AT},node="a",state="unknown"}}': "0x1600",
+            f'davylamp_node_conformity{AT},node="b",state="unknown"}}': "0x1600",
+            f'davylamp_node_conformity{AT},node="c",state="unknown"}}': "1x1600",
+            f'davylamp_node_up{AT},node="a"}}': "1x1600",
         },
         at="25h",
         values=_values(
@@ -170,12 +184,12 @@ SLOS = (
             {
                 "davylamp:slo_bad:increase1h": 61,
                 "davylamp:slo_valid:increase1h": 122,
-                "davylamp:slo_asked:increase1h": 122,
+                "davylamp:slo_asked:increase1h": 183,
                 "davylamp:slo_error:ratio1h": 0.5,
                 "davylamp:slo_bad:count": 1526,
                 "davylamp:slo_valid:count": 3052,
-                "davylamp:slo_asked:count": 3052,
-                "davylamp:slo_valid_share:ratio": 1,
+                "davylamp:slo_asked:count": 4578,
+                "davylamp:slo_valid_share:ratio": 2 / 3,
                 "davylamp:slo_known": 1,
                 _ERROR: 0.5,
                 _LEFT: 1 - 0.5 / 0.001,

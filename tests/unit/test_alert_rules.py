@@ -16,7 +16,6 @@ from monitor.cli.rule_sources import built_from
 from monitor.conventions import METRICS, NotProbed
 from monitor.model import SignalKind, VerdictClass
 from monitor.slo import Links, differences
-from monitor.slo.indicators import NODE_CONFORMS
 from monitor.verdicts import CONSEQUENCES
 from tests.architecture.source import ROOT
 from tests.rules import __main__ as made
@@ -27,9 +26,7 @@ RUNBOOKS = ALERTS / "runbooks"
 HEADINGS = ["Meaning", "Impact", "Diagnosis", "Mitigation"]
 # Labels that rules make themselves, or that Prometheus does.
 OWN_LABELS = {"slo", "size", "source", "quantile", "le", "burn_tier"}
-# Exported once nodes are read; until then whatever is made of it is unknown (docs/slos.md).
-AWAITED = {NODE_CONFORMS: {"env", "target", "node"}}
-EXPORTED = {metric.name: {label.value for label in metric.labels} for metric in METRICS} | AWAITED
+EXPORTED = {metric.name: {label.value for label in metric.labels} for metric in METRICS}
 RULES: list[tuple[str, dict[str, Any]]] = [
     (file.name, rule)
     for file in sorted((ALERTS / "rules").glob("*.yml"))

@@ -1,0 +1,179 @@
+"""Alerts on nodes: those that nobody can tell anything of, and what their readings show.
+
+That a rule fails a node is a finding, and goes the way of findings (``answers``).
+"""
+
+from __future__ import annotations
+
+from monitor.conventions import BUILD_INFO
+from monitor.conventions import nodes as names
+from monitor.conventions.nodes import LiveKind, LiveState
+from monitor.model import VerdictClass
+from monitor.slo.alert import Alert
+from monitor.slo.promql import equals, last_said, one_of, selector
+
+_TARGET = ("env", "target")
+_NODE = (*_TARGET, "node")
+_UNSAFE = VerdictClass.UNSAFE_NODE.label
+_READ, _EVERY = names.NODES_READ_TIME.name, names.NODES_INTERVAL.name
+# For how long readings that ended are missed: over a night.
+_REMEMBERED = "1d"
+_ALONE = (LiveKind.PROMPT_TOKENS_DIVERGE, LiveKind.POOL_OVERFULL)
+
+
+def _largest(metric: str, *by: str) -> str:
+    return f"max by ({', '.join(by)}) ({metric})"
+
+
+def _fails(*by: str, kinds: tuple[LiveKind, ...]) -> str:
+    matchers = (one_of("kind", kinds), equals("state", LiveState.FAIL))
+    said = last_said(selector(names.NODE_SIGNAL.name, *matchers))
+    return f"max by ({', '.join(by)}) (\n  {said}\n) == 1"
+
+
+# What nobody can tell anything of.
+SIGHT_OF_NODES: tuple[Alert, ...] = (
+    Alert(
+        name="DavylampNodeUnreachable",
+        expr=f"{_largest(names.NODE_UP.name, *_NODE)} == 0",
+        wait="10m",
+        severity="warning",
+        summary="{{ $labels.target }}: the node {{ $labels.node }} does not answer",
+        description=(
+            "It is down, its address is not allowed, its token is refused, or where nodes are "
+            "found could not be read. Whether it is safe is not known."
+        ),
+        evidence=(names.NODE_UP.name, _NODE),
+    ),
+    Alert(
+        name="DavylampNodeUnknown",
+        expr=(
+            f"{_largest(selector(names.NODE_CONFORMITY.name, equals('state', 'unknown')), *_NODE)}"
+            f" == 1\nand on ({', '.join(_NODE)}) {_largest(names.NODE_UP.name, *_NODE)} == 1"
+        ),
+        wait="15m",
+        severity="warning",
+        summary="{{ $labels.target }}: whether the node {{ $labels.node }} is safe is not known",
+        description=(
+            "It answers, but a fact that a rule needs is missing: an unknown engine or version, a "
+            "metric that is not there. `davylamp nodes` names it. It is not green."
+        ),
+        evidence=(names.NODE_CONFORMITY.name, _NODE),
+    ),
+    Alert(
+        name="DavylampNodesNotFound",
+        expr=f"{_largest(names.NODES_KNOWN.name, *_TARGET)} == 0",
+        wait="15m",
+        severity="warning",
+        summary="{{ $labels.target }}: none of its nodes is known",
+        description=(
+            "Its configuration says where nodes are found, and there are none. Nobody looks at "
+            "what serves it."
+        ),
+        evidence=(names.NODES_KNOWN.name, _TARGET),
+    ),
+    Alert(
+        name="DavylampNodesNotRead",
+        expr=(
+            f"time() - {_largest(_READ, 'env')} > on (env)"
+            f" 3 * {_largest(_EVERY, 'env')} + 300\n"
+            f"or (\n  group by (env) (last_over_time({_READ}[{_REMEMBERED}]))\n"
+            f"  unless group by (env) ({_READ})\n"
+            f"  and on (env) group by (env) ({BUILD_INFO.name})\n)"
+        ),
+        wait="5m",
+        severity="warning",
+        summary="Davylamp in {{ $labels.env }}: the nodes were not read lately",
+        description=(
+            "Three times the interval of readings went by without one that ended, or no node is "
+            "configured any more. What nodes say now is not known."
+        ),
+        evidence=(_READ, ("env",)),
+    ),
+    Alert(
+        name="DavylampNodeRulesOld",
+        expr=(
+            f"{_largest(names.NODE_RULES_AGE.name, 'env')} > on (env)"
+            f" {_largest(names.NODE_RULES_MAX_AGE.name, 'env')}"
+        ),
+        wait="1h",
+        severity="warning",
+        summary=(
+            "Davylamp in {{ $labels.env }}: the rules of nodes are "
+            "{{ $value | humanizeDuration }} old"
+        ),
+        description=(
+            "Nobody compared them with what was made public since. A node that they pass may have "
+            "a fault that is known."
+        ),
+        evidence=(names.NODE_RULES_AGE.name, ("env",)),
+    ),
+    Alert(
+        name="DavylampGatewayUnread",
+        expr=f"{_largest(names.GATEWAY_UP.name, *_TARGET)} == 0",
+        wait="30m",
+        severity="warning",
+        summary="{{ $labels.target }}: which models its gateway serves is not known",
+        description=(
+            "It does not answer, refuses the token, or lists what cannot be read. Models that "
+            "nobody probes would not be noticed."
+        ),
+        evidence=(names.GATEWAY_UP.name, _TARGET),
+    ),
+    Alert(
+        name="DavylampGatewayModelsUnprobed",
+        expr=f"{_largest(names.GATEWAY_MODELS_UNPROBED.name, *_TARGET)} > 0",
+        wait="1h",
+        severity="warning",
+        summary=(
+            "{{ $labels.target }}: its gateway serves {{ $value | printf `%.0f` }} models that "
+            "nobody probes"
+        ),
+        description=(
+            "Users may ask them, and whatever they answer nobody would know. `davylamp nodes` "
+            "names them."
+        ),
+        evidence=(names.GATEWAY_MODELS_UNPROBED.name, _TARGET),
+    ),
+)
+
+# What readings show, one after the other.
+NODE_SIGNALS: tuple[Alert, ...] = (
+    Alert(
+        name="DavylampPromptTokensDiverge",
+        expr=_fails(*_TARGET, kinds=(LiveKind.PROMPT_TOKENS_DIVERGE,)),
+        severity="critical",
+        verdict_class=_UNSAFE,
+        summary="{{ $labels.target }}: decode answers prompts that prefill has not read",
+        description=(
+            "The decode nodes counted prompt tokens that the prefill nodes did not, by more than "
+            "what may be in flight. Answers come from memory that holds something else, perhaps "
+            "another tenant's text, with HTTP 200."
+        ),
+        evidence=(names.NODE_SIGNAL.name, (*_TARGET, "kind")),
+    ),
+    Alert(
+        name="DavylampPoolOverfull",
+        expr=_fails(*_NODE, kinds=(LiveKind.POOL_OVERFULL,)),
+        severity="warning",
+        verdict_class=_UNSAFE,
+        summary="{{ $labels.target }}: the KV pool of {{ $labels.node }} holds more than it can",
+        description=(
+            "Used, free and evictable tokens are together more than its capacity, in five readings "
+            "in a row: pages that are counted twice may be used twice."
+        ),
+        evidence=(names.NODE_SIGNAL.name, (*_NODE, "kind")),
+    ),
+    Alert(
+        name="DavylampNodeSignal",
+        expr=_fails(*_NODE, "kind", kinds=tuple(each for each in LiveKind if each not in _ALONE)),
+        severity="warning",
+        verdict_class=_UNSAFE,
+        summary="{{ $labels.target }}: {{ $labels.node }} shows {{ $labels.kind }}",
+        description=(
+            "Its counters, or the acceptance of its draft, moved further than chance explains. "
+            "`davylamp nodes` beside the daemon says how far."
+        ),
+        evidence=(names.NODE_SIGNAL.name, (*_NODE, "kind")),
+    ),
+)
