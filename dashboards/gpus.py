@@ -119,6 +119,14 @@ _driver = table(
         )
     ],
 )
+_codes = time_series(
+    Said("Error codes of NVML", "none", "Of the driver and of each GPU; 0 is none.", _NO_GPU),
+    [
+        prometheus(f"max by (env) ({of(gpu.GPU_DRIVER_ERROR)})", "{{env}} driver"),
+        prometheus(f"max by (env, gpu) ({of(gpu.GPU_ERROR)})", "{{env}} {{gpu}}"),
+    ],
+    Look(low=0, stairs=True),
+)
 _unread = table(
     Said(
         "Quantities that cannot be read",
@@ -175,7 +183,7 @@ GPUS = Shelf(
     panels=(
         *((12, 7, _pool_bytes), (12, 7, _unattributed)),
         *((12, 8, _memory), (12, 8, _busy)),
-        *((12, 6, _gpus), (12, 6, _driver)),
+        *((10, 6, _gpus), (8, 6, _driver), (6, 6, _codes)),
         *((12, 7, _faults), (6, 7, _worn), (6, 7, _unread)),
         *((12, 7, _processes), (8, 7, _counts), (4, 7, _gpu_age)),
         *((12, 7, _cards), (12, 7, _mig)),

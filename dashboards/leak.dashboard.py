@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.common import (
+from dashboards.frame import (
     CLICKHOUSE_SOURCE,
     ENV,
     LEAK,

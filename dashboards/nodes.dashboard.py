@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.common import (
+from dashboards.frame import (
     CLICKHOUSE_SOURCE,
     ENV,
     MARKS,
@@ -147,30 +147,28 @@ _age = time_series(
             "{{target}} {{node}}",
         ),
         prometheus(f"time() - max by (env) ({of(nodes.NODES_READ_TIME)} > 0)", "all of {{env}}"),
+        prometheus(f"max by (env) ({of(nodes.NODES_INTERVAL)})", "{{env}} interval"),
     ],
     Look(low=0),
 )
 _known = time_series(
     Said(
-        "Nodes known, sources that could not be asked, facts that could not be read",
+        "Nodes known, and facts that could not be read",
         "short",
-        "Where sources could not be asked, there may be nodes nobody reads.",
+        "How many nodes the last reading was to reach, and what it did not learn of them.",
         _NO_NODE,
     ),
     [
         prometheus(f"max by (target) ({of(nodes.NODES_KNOWN)})", "{{target}} nodes known"),
-        prometheus(
-            f"max by (target) ({of(nodes.NODE_DISCOVERY_GAPS)})", "{{target}} sources not asked"
-        ),
         prometheus(f"sum by (target) ({of(nodes.NODE_GAPS)})", "{{target}} facts not read"),
     ],
     Look(low=0, stairs=True),
 )
 _ruled = stat(
     Said(
-        "Age of the rules",
+        "Age of the rules, and how old they may be",
         "s",
-        "How long ago the rules of nodes were last reviewed; old ones know no new fault.",
+        "Since the rules of nodes were last reviewed; old ones know no new fault.",
         _NO_NODE,
     ),
     [
@@ -178,19 +176,29 @@ _ruled = stat(
             f"max by (env, sha256) ({of(nodes.NODE_RULES_INFO)}) * on (env) group_left () "
             f"max by (env) ({of(nodes.NODE_RULES_AGE)})",
             "{{env}}",
-        )
+        ),
+        now(f"max by (env) ({of(nodes.NODE_RULES_MAX_AGE)})", "{{env}} at most"),
     ],
-    Look(steps=((None, GREEN), (30 * _DAY, YELLOW), (45 * _DAY, RED))),
+    Look(steps=((None, GREEN), (45 * _DAY, YELLOW), (90 * _DAY, RED))),
 )
 _unprobed = stat(
     Said(
         "Models served and probed by nobody",
         "short",
-        "What the gateway lists and no target probes.",
-        "No gateway is configured, or it does not list its models.",
+        "What the gateway lists and no target probes. Grey: the gateway did not say.",
+        "No gateway is configured.",
     ),
-    [now(f"max by (target) ({of(nodes.GATEWAY_MODELS_UNPROBED)})", "{{target}}")],
-    Look(steps=((None, GREEN), (1, GREY))),
+    [
+        now(
+            f"max by (target) ({of(nodes.GATEWAY_MODELS_UNPROBED)}) "
+            f"or on (target) (max by (target) ({of(nodes.GATEWAY_UP)}) == 0) - 1",
+            "{{target}}",
+        )
+    ],
+    Look(
+        steps=((None, GREEN), (1, GREY)),
+        mappings=(values({-1: (f"{HATCH} not said", GREY)}),),
+    ),
 )
 _capacity = time_series(
     Said(
@@ -261,8 +269,16 @@ _occupied = time_series(
     Look(low=0, stacked=True),
 )
 _usage = time_series(
-    Said("Part of the pool in use", "percentunit", "0 to 1, as each node says it.", _NOT_SAID),
-    [prometheus(f"max by (target, node, role) ({of(nodes.KV_POOL_USAGE)})", "{{node}} {{role}}")],
+    Said(
+        "Part of the pool in use, and pressure",
+        "percentunit",
+        "0 to 1: as each node says it, and the fullest pool or queue of a target.",
+        _NOT_SAID,
+    ),
+    [
+        prometheus(f"max by (target, node, role) ({of(nodes.KV_POOL_USAGE)})", "{{node}} {{role}}"),
+        prometheus(f"max by (target) ({of(nodes.TARGET_PRESSURE)})", "{{target}} pressure"),
+    ],
     Look(low=0, high=1),
 )
 _requests = time_series(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.common import (
+from dashboards.frame import (
     AGE,
     CLASSES,
     CLICKHOUSE_SOURCE,
@@ -119,7 +119,12 @@ production = (
     ),
     time_series(
         Said("Users: throughput", "reqps", "Requests of users a second, by model.", _NO_MAPPING),
-        [prometheus("sum by (model) (davylamp:production_requests:rate5m)", "{{model}}")],
+        [
+            prometheus(
+                "sum by (source, model) (davylamp:production_requests:rate5m)",
+                "{{source}} {{model}}",
+            )
+        ],
         Look(low=0),
     ),
 )

@@ -77,12 +77,7 @@ _streams_without_an_alarm = stat(
         "How many cannot raise one, and why: they are watched by nobody.",
         "The daemon watches no stream.",
     ),
-    [
-        now(
-            f"sum by (lane, reason) ({of(STREAMS_NOT_WATCHED)}) > 0 or vector(0)",
-            "{{lane}} {{reason}}",
-        )
-    ],
+    [now(f"sum by (reason) ({of(STREAMS_NOT_WATCHED)})", "{{reason}}")],
     Look(steps=((None, GREEN), (1, GREY))),
 )
 _valid_share_of_the_last_256_trials = time_series(

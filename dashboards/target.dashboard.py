@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.common import (
+from dashboards.frame import (
     CLASSES,
     CLICKHOUSE_SOURCE,
     COVERED,

@@ -42,6 +42,10 @@ VERBS: VerbTable = {
     "pages": ("monitor.cli.pages_verb", "Whether pages arrive, before one has to."),
     "evidence": ("monitor.cli.evidence_verb", "What answers add up to: streams and their alarms."),
     "rules": ("monitor.cli.rules_verb", "Prometheus rules: build them, check them."),
+    "dashboards": (
+        "monitor.cli.dashboards_verb",
+        "Grafana dashboards: build, check, push them.",
+    ),
     "report": ("monitor.cli.report_verb", "The weekly integrity report: build one, verify one."),
     "scan": ("monitor.cli.scan_verb", "Judge answers that somebody reports."),
     "rescore": (

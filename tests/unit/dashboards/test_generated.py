@@ -1,0 +1,195 @@
+"""The committed dashboards: as their sources make them, and what each of them must have."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from dashboards.__main__ import GENERATED, RULES, files
+from monitor.conventions import METRICS
+from monitor.grafana import dashboards_in, faults_of, known_names, schema_of
+from monitor.grafana.checking import metrics_in
+from monitor.slo import sources_folder
+from monitor.slo.links import DASHBOARD
+from tests.architecture.source import ROOT
+
+ALERTS = ROOT / "alerts" / "rules"
+# Series that are on no dashboard, each with the reason. Better empty.
+NOT_SHOWN: dict[str, str] = {
+    "davylamp_node_conforms": "node_conformity shows the same, with the state that is unknown",
+}
+DASHBOARDS = dashboards_in(GENERATED)
+PANELS = [
+    pytest.param(dashboard.data, panel, id=f"{dashboard.file.stem}-{panel['id']}")
+    for dashboard in DASHBOARDS
+    for panel in dashboard.data["panels"]
+]
+DRAWN = [each for each in PANELS if each.values[1]["type"] not in ("row", "text")]
+
+
+def shown() -> frozenset[str]:
+    """Return every metric that some panel asks for."""
+    return frozenset(
+        metric
+        for each in DRAWN
+        for target in each.values[1]["targets"]
+        for metric in metrics_in(target.get("expr", ""))
+    )
+
+
+def test_what_is_committed_is_what_the_sources_make() -> None:
+    made = files()
+    assert {file.name for file in GENERATED.iterdir()} == set(made)
+    for name, text in made.items():
+        fresh = (GENERATED / name).read_text("utf-8") == text
+        assert fresh, f"{name}: run davylamp dashboards build"
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=[each.uid for each in DASHBOARDS])
+def test_a_dashboard_has_no_fault(dashboard: Any) -> None:
+    faults = faults_of(dashboard, schema_of(), known_names(sources_folder() / "rules"))
+    assert [f"{fault.where}: {fault.words}" for fault in faults] == []
+
+
+def test_what_alerts_link_to_is_there_with_its_variables() -> None:
+    (target,) = (each for each in DASHBOARDS if each.uid == DASHBOARD)
+    variables = {variable["name"] for variable in target.data["templating"]["list"]}
+    assert {"env", "target", "datasource", "clickhouse"} <= variables
+
+
+def test_every_exported_metric_is_shown_or_has_a_reason_not_to_be() -> None:
+    suffixes = ("_bucket", "_sum", "_count")
+    seen = shown()
+    unseen = {
+        metric.name
+        for metric in METRICS
+        if metric.name not in seen and not seen & {metric.name + each for each in suffixes}
+    }
+    assert unseen == NOT_SHOWN.keys()
+
+
+@pytest.mark.parametrize(("dashboard", "panel"), PANELS)
+def test_a_panel_stands_where_no_other_does(dashboard: Any, panel: Any) -> None:
+    def cells(each: Any) -> set[tuple[int, int]]:
+        at = each["gridPos"]
+        return {
+            (x, y)
+            for x in range(at["x"], at["x"] + at["w"])
+            for y in range(at["y"], at["y"] + at["h"])
+        }
+
+    own = cells(panel)
+    assert max(x for x, _ in own) < 24
+    others = (each for each in dashboard["panels"] if each["id"] != panel["id"])
+    assert not [each["title"] for each in others if own & cells(each)]
+
+
+@pytest.mark.parametrize(("dashboard", "panel"), DRAWN)
+def test_a_panel_says_what_it_is_and_asks_by_name(dashboard: Any, panel: Any) -> None:
+    defaults = panel["fieldConfig"]["defaults"]
+    assert panel["description"].endswith(".")
+    assert defaults["unit"]
+    assert defaults["noValue"].endswith(".")
+    refs = [target["refId"] for target in panel["targets"]]
+    assert refs == sorted(set(refs))
+    for target in panel["targets"]:
+        assert target["datasource"]["type"] in ("prometheus", "grafana-clickhouse-datasource")
+        assert target["datasource"]["uid"] in ("${datasource}", "${clickhouse}")
+
+
+def test_no_null_is_left_but_that_of_the_lowest_step() -> None:
+    def nulls(value: Any, path: str) -> Iterator[str]:
+        if isinstance(value, dict):
+            for key, each in value.items():
+                yield from nulls(each, f"{path}.{key}")
+        elif isinstance(value, list):
+            for each in value:
+                yield from nulls(each, path)
+        elif value is None:
+            yield path
+
+    found = {path for each in DASHBOARDS for path in nulls(each.data, "")}
+    assert found == {".panels.fieldConfig.defaults.thresholds.steps.value"}
+
+
+def test_what_was_not_asked_is_never_green() -> None:
+    hatched = [
+        (word["text"], word["color"])
+        for each in DRAWN
+        for mapping in each.values[1]["fieldConfig"]["defaults"]["mappings"]
+        for word in (
+            [mapping["options"]["result"]]
+            if mapping["type"] == "range"
+            else mapping["options"].values()
+        )
+        if "▨" in word["text"]
+    ]
+    assert len(hatched) > 10
+    assert {colour for _, colour in hatched} == {"#6e7681"}
+
+
+def test_only_one_module_knows_grafanalib() -> None:
+    importers = {
+        str(file.relative_to(ROOT))
+        for folder in ("dashboards", "monitor", "tests", "scripts")
+        for file in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [each.name for each in node.names]
+        )
+        if name.partition(".")[0] == "grafanalib"
+    }
+    assert importers == {"dashboards/panels.py"}
+
+
+def provisioned() -> list[dict[str, Any]]:
+    made = yaml.safe_load((GENERATED / RULES).read_text("utf-8"))
+    return [rule for group in made["groups"] for rule in group["rules"]]
+
+
+def test_every_alert_is_one_of_grafana_too_with_the_same_expression() -> None:
+    written = [
+        (rule["alert"], rule["expr"], rule["labels"], rule.get("for", "0s"))
+        for file in ALERTS.glob("*.yml")
+        for group in yaml.safe_load(file.read_text("utf-8"))["groups"]
+        for rule in group["rules"]
+        if "alert" in rule
+    ]
+    found = []
+    for rule in provisioned():
+        labels = {name: each.replace("$$", "$") for name, each in rule["labels"].items()}
+        expr = rule["data"][0]["model"]["expr"].replace("$$", "$")
+        found.append((labels.pop("alert"), expr, labels, rule["for"]))
+    assert sorted(found, key=str) == sorted(written, key=str)
+
+
+def test_rules_of_grafana_can_be_loaded_and_read_no_store() -> None:
+    rules = provisioned()
+    for name, longest in (("uid", 40), ("title", 190)):
+        each = [rule[name] for rule in rules]
+        assert len(set(each)) == len(each)
+        assert max(map(len, each)) <= longest
+    for rule in rules:
+        text = json.dumps(rule)
+        assert "$" not in text.replace("$$", "")
+        assert "clickhouse" not in text
+        assert "graphLink" not in text
+        assert rule["condition"] == rule["data"][-1]["refId"]
+        assert {each["datasourceUid"] for each in rule["data"]} == {"prometheus", "__expr__"}
+
+
+def test_an_alert_leads_to_a_panel_that_is_there() -> None:
+    (target,) = (each.data for each in DASHBOARDS if each.uid == DASHBOARD)
+    ids = {str(panel["id"]) for panel in target["panels"]}
+    linked = [rule["annotations"] for rule in provisioned() if "__panelId__" in rule["annotations"]]
+    assert linked
+    assert {each["__panelId__"] for each in linked} <= ids
+    assert {each["__dashboardUid__"] for each in linked} == {DASHBOARD}
