@@ -15,8 +15,10 @@ from monitor.config.load import MAX_BYTES
 from monitor.errors import ConfigError
 from monitor.nodes import Conformity
 from monitor.nodes.ruleset import MOST_FILES, load_rules
+from tests.architecture.source import ROOT
 from tests.unit.nodes.judged import RULES, STRICT
 
+DOCS = ROOT / "docs"
 RULE = """\
 version: 1
 rules:
@@ -65,6 +67,12 @@ def test_the_sum_is_of_what_the_files_say(folder: Path) -> None:
     assert load_rules().sha256 == RULES.sha256 == STRICT.sha256
     one = load_rules(write(folder, RULE)).sha256
     assert load_rules(write(folder, f"{RULE}# a remark\n")).sha256 != one
+
+
+def test_the_example_of_the_page_is_a_rule(folder: Path) -> None:
+    page = (DOCS / "node-rules.md").read_text("utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+    assert "own-no-drafting-on-small-pages" in load_rules(write(folder, example)).ids
 
 
 def test_strict_changes_how_bad_and_never_how_many(folder: Path) -> None:
