@@ -44,8 +44,8 @@ It opens files and answers; for a model that is loaded it asks nobody else
 (https://github.com/ollama/ollama/blob/main/server/routes.go, ``ShowHandler``).
 """
 
-PAGE_BYTES = 4_000_000
-_MAX_VALUES = 100_000
+PAGE_BYTES = 8_000_000
+"""SGLang repeats all its options for each data-parallel rank, of which there may be hundreds."""
 _NOT_SERVED = frozenset({404, 405, 501})
 _NOT_ALLOWED = frozenset({401, 403})
 
@@ -93,8 +93,12 @@ class NodePages:
 
     @property
     def reached(self) -> bool:
-        """True if the node answered at least once, in whatever way."""
-        return any(page.status is not None for page in self._pages.values())
+        """True if the node itself answered at least once, in whatever way.
+
+        A relay that still has its metrics answers for a node that is gone, too.
+        """
+        own = (page for path, page in self._pages.items() if self._is_own(self._url(path)))
+        return any(page.status is not None for page in own)
 
     @property
     def first_problem(self) -> str | None:
@@ -151,18 +155,23 @@ class NodePages:
         return f"{broken[0].path}: {broken[0].why}" if broken else "it was not asked for"
 
     async def _get(self, path: str) -> Page:
-        url = self._metrics_url if path == METRICS else self._root + path
+        url = self._url(path)
         left = self._left()
         if left <= 0:
             return Page(path=path, status=None, why="no time was left to ask for it")
-        own = origin_of(url) == origin_of(self._root)
         raw = await self._http.send(
             "GET",
             url,
-            headers=bearer(self._credential if own else None),
+            headers=bearer(self._credential if self._is_own(url) else None),
             timeout_seconds=left,
         )
         return _page(path, raw)
+
+    def _url(self, path: str) -> str:
+        return self._metrics_url if path == METRICS else self._root + path
+
+    def _is_own(self, url: str) -> bool:
+        return origin_of(url) == origin_of(self._root)
 
     def _left(self) -> float:
         return self._ends - self._clock.monotonic()
@@ -195,7 +204,7 @@ def _document(path: str, raw: RawReply) -> Page:
     """Return a page of JSON. A key that is there twice may say two things, so it says nothing."""
     faults = FaultList()
     try:
-        value = parse_json(raw.body, faults, max_values=_MAX_VALUES)
+        value = parse_json(raw.body, faults)
     except NotJsonError as error:
         return Page(path=path, status=raw.status, why=f"no JSON document: {error.reason}")
     if Fault.DUPLICATE_KEYS in faults.codes():

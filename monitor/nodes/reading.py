@@ -48,7 +48,7 @@ async def read_nodes(
     Each node has ``timeout_seconds`` in all. What a node does wrong is a gap of its snapshot, and
     never an exception.
     """
-    turns = asyncio.Semaphore(concurrency)
+    turns = asyncio.Semaphore(max(1, concurrency))
 
     async def one(address: NodeAddress) -> NodeSnapshot:
         async with turns:

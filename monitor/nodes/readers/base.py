@@ -44,6 +44,10 @@ class NodeReader(Protocol):
     def signs(self) -> tuple[str, ...]:
         """The pages by which the engine is known."""
 
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings that are read, by the engine's own names; no other leaves the reader."""
+
     async def recognises(self, pages: NodePages) -> bool:
         """Tell whether the node runs this engine."""
 

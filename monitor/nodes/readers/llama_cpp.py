@@ -25,6 +25,7 @@ PROPS = "/props"
 MODELS = "/v1/models"
 _OFF = f"{METRICS} is not served: start the node with --metrics"
 
+_TRAINED = "n_ctx_train"
 _SETTINGS = ("total_slots", "is_sleeping", "model_ftype")
 _MOST_SLOTS = 10_000
 
@@ -47,6 +48,7 @@ class LlamaCppReader:
     """Reads llama.cpp servers of one model; one that routes to several has no page of its own."""
 
     signs = (PROPS, MODELS)
+    settings = (*_SETTINGS, _TRAINED)
 
     async def recognises(self, pages: NodePages) -> bool:
         """Go by the settings of a slot, then by the owner of the models."""
@@ -77,7 +79,7 @@ class LlamaCppReader:
 def _facts(props: Document, listing: Document | None) -> NodeFacts:
     slot = tokens(object_at(props, "default_generation_settings").get("n_ctx"))
     slots = tokens(props.get("total_slots"))
-    trained = stated_context(listing, "meta", "n_ctx_train")
+    trained = stated_context(listing, "meta", _TRAINED)
     settings = settings_of(props, _SETTINGS)
     return NodeFacts(
         engine="llama.cpp",
@@ -87,7 +89,7 @@ def _facts(props: Document, listing: Document | None) -> NodeFacts:
         advertised_tokens=stated_context(listing, "meta", "n_ctx"),
         enforced_tokens=slot,
         slots=slots if slots and slots <= _MOST_SLOTS else None,
-        settings=settings | ({"n_ctx_train": trained} if trained else {}),
+        settings=settings | ({_TRAINED: trained} if trained else {}),
     )
 
 

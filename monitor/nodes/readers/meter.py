@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from monitor.nodes.exposition import Exposition, Series, parse_exposition
 from monitor.nodes.pages import METRICS, NodePages
-from monitor.nodes.readers.base import Gaps, count, share
+from monitor.nodes.readers.base import Gaps, count, model_name, share
 from monitor.nodes.scrape import Kept, Ranks, Scrape, Unclear
 
 STARTED = "process_start_time_seconds"
@@ -22,6 +22,13 @@ async def exposed(pages: NodePages, *, wanted: Collection[str], prefix: str) -> 
     if page.why is not None:
         return None
     return parse_exposition(page.body, wanted={*wanted, STARTED}, prefix=prefix)
+
+
+def own_models(scrape: Scrape, models: Collection[str]) -> tuple[Kept, ...]:
+    """Return what keeps the series of a node's own models, where a page has those of others."""
+    names = scrape.values_of("model_name")
+    own = frozenset(name for name in names if model_name(name) in models)
+    return (Kept(label="model_name", values=own),) if len(names) > 1 and own else ()
 
 
 class Meter:

@@ -47,6 +47,7 @@ class OllamaReader:
     """Reads Ollama servers."""
 
     signs = (VERSION, "/v1/models")
+    settings: tuple[str, ...] = ()
 
     async def recognises(self, pages: NodePages) -> bool:
         """Go by its own page of the version, then by the owner of the models."""

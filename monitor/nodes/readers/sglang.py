@@ -13,8 +13,8 @@ from monitor.engines.openai_fields import object_at
 from monitor.nodes.exposition import Exposition
 from monitor.nodes.pages import METRICS, Document, NodePages
 from monitor.nodes.readers.base import Gaps, Reading, objects, owned_by, tokens, word
-from monitor.nodes.readers.meter import Meter, exposed
-from monitor.nodes.readers.sglang_info import MODES, Told, pool_bound, role_told, told
+from monitor.nodes.readers.meter import Meter, exposed, own_models
+from monitor.nodes.readers.sglang_info import MODES, SETTINGS, Told, pool_bound, role_told, told
 from monitor.nodes.readers.sglang_live import CONTEXT, LOADS, POOL, WANTED, live_of
 from monitor.nodes.record import NodeFacts, Role
 from monitor.nodes.scrape import Kept, Scrape
@@ -33,6 +33,7 @@ class SglangReader:
     """Reads SGLang servers, unified and in prefill/decode mode."""
 
     signs = (INFO[0], MODELS, METRICS)
+    settings = SETTINGS
 
     async def recognises(self, pages: NodePages) -> bool:
         """Go by what only its own pages say, then by the owner of the models."""
@@ -106,13 +107,11 @@ def _kept(exposition: Exposition | None, said: Told, role: Role | None) -> list[
     if exposition is None:
         return []
     scrape = Scrape(exposition)
-    kept = []
-    types, models = scrape.values_of("engine_type"), scrape.values_of("model_name")
+    kept = [*own_models(scrape, said.models)]
+    types = scrape.values_of("engine_type")
     if role is not None and types:
         own = types & {role.value} or types - {Role.PREFILL, Role.DECODE}
         kept.append(Kept(label="engine_type", values=frozenset(own)))
-    if len(models) > 1 and models & frozenset(said.models):
-        kept.append(Kept(label="model_name", values=models & frozenset(said.models)))
     return kept
 
 

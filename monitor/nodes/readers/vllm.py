@@ -23,7 +23,7 @@ from monitor.nodes.readers.base import (
     stated_context,
     word,
 )
-from monitor.nodes.readers.meter import Counted, Meter, exposed
+from monitor.nodes.readers.meter import Counted, Meter, exposed, own_models
 from monitor.nodes.record import KvUse, Live, NodeCounter, NodeFacts, Role, Setting
 from monitor.nodes.scrape import Kept, Scrape
 
@@ -92,6 +92,7 @@ class VllmReader:
     """Reads vLLM servers."""
 
     signs = (MODELS, METRICS)
+    settings = SETTINGS
 
     async def recognises(self, pages: NodePages) -> bool:
         """Go by the owner of the models, then by the names of its metrics."""
@@ -139,12 +140,7 @@ class VllmReader:
 
 async def _meter(pages: NodePages, models: tuple[str, ...], gaps: Gaps) -> Meter:
     exposition = await exposed(pages, wanted=WANTED, prefix="vllm")
-    kept: list[Kept] = []
-    if exposition is not None:
-        names = Scrape(exposition).values_of("model_name")
-        own = names & frozenset(models)
-        if len(names) > 1 and own:
-            kept.append(Kept(label="model_name", values=own))
+    kept = own_models(Scrape(exposition), models) if exposition else ()
     return Meter(exposition, gaps=gaps, kept=kept, why=pages.why_not(METRICS))
 
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 
 from monitor.clock import SystemClock
 from monitor.nodes.pages import DESCRIPTION, PAGE_BYTES, READABLE
 from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.reading import NodeAddress, read_nodes
 from monitor.nodes.record import Gap, NodeSnapshot, Role
+from tests.architecture.source import ROOT
 from tests.unit.nodes.readers.serving import (
     CREDENTIAL,
     URL,
@@ -171,6 +173,14 @@ def test_the_credential_goes_to_the_nodes_own_origin_alone() -> None:
     assert _carriers(node) == {"node.test": {f"Bearer {CREDENTIAL}"}, "relay.test": {None}}
     assert snapshot.live.kv.used_tokens == 1_000
     assert snapshot.live.kv.capacity_tokens == POOL
+
+
+def test_a_relay_does_not_answer_for_a_node_that_is_gone() -> None:
+    gone = dict.fromkeys(READABLE, httpx.ConnectError("gone")) | {"/metrics": sglang_metrics()}
+    snapshot = read_with(Node(gone), replace(ADDRESS, metrics_url="http://relay.test/metrics"))
+    assert not snapshot.reached
+    assert gaps_of(snapshot) == {"node"}
+    assert snapshot.live.kv.used_tokens is None
 
 
 def test_metrics_elsewhere_on_the_nodes_origin_get_the_credential() -> None:
@@ -330,6 +340,25 @@ def test_no_page_is_asked_for_when_the_time_is_over() -> None:
     snapshot = asyncio.run(reading)[0]
     assert (snapshot.reached, node.asked) == (False, [])
     assert "no time" in why(snapshot, "node")
+
+
+def _spoken_of(rule: Any) -> set[str]:
+    if isinstance(rule, list):
+        return {name for each in rule for name in _spoken_of(each)}
+    if not isinstance(rule, dict):
+        return set()
+    own = {rule["setting"]} if isinstance(rule.get("setting"), str) else set()
+    return own | {name for each in rule.values() for name in _spoken_of(each)}
+
+
+def test_every_setting_that_a_rule_speaks_of_is_one_that_is_read() -> None:
+    """A rule of a setting that nobody reads could never be told."""
+    files = sorted((ROOT / "monitor/nodes/rules").glob("*.yaml"))
+    rules = [rule for file in files for rule in yaml.safe_load(file.read_text("utf-8"))["rules"]]
+    of_engines = [rule for rule in rules if rule["engine"] in NODE_ENGINES]
+    assert of_engines
+    for rule in of_engines:
+        assert _spoken_of(rule["when"]) <= {*NODE_ENGINES[rule["engine"]].settings}, rule["id"]
 
 
 def test_every_engine_has_pages_it_is_known_by() -> None:
