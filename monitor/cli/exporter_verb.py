@@ -86,6 +86,7 @@ def exporter(  # noqa: PLR0913, PLR0917 - each is an option
                 nodes=tuple(_address(url, target, node_token_env) for url in node or ()),
             ),
             SystemClock(),
+            lambda url: typer.echo(f"serving {url}"),
         )
     )
 

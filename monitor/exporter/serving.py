@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,10 +49,11 @@ class Exporter:
     nodes: tuple[NodeAddress, ...] = ()
 
 
-async def run_exporter(exporter: Exporter, clock: Clock) -> None:
-    """Serve until SIGTERM or SIGINT. Raises ``UsageError`` if nothing can listen there.
+async def run_exporter(exporter: Exporter, clock: Clock, announce: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; ``announce`` is told the URL once it answers.
 
-    It serves whatever the driver says: one that is not there is a state in the metrics.
+    It serves whatever the driver says: one that is not there is a state in the metrics. Raises
+    ``UsageError`` if nothing can listen there, ``ConfigError`` for a missing extra or secret.
     """
     nodes = _Nodes(exporter, clock)
     watch = gpu_watch(exporter.gpus, exporter.folder, clock, lambda: nodes.tokens)
@@ -62,7 +63,7 @@ async def run_exporter(exporter: Exporter, clock: Clock) -> None:
             watch.start()
             await asyncio.to_thread(watch.wait_first, _FIRST_SECONDS)
         await nodes.read()
-        await _serve(exporter, watch, nodes, listener)
+        await _serve(application(exporter, watch), nodes, listener, announce)
     finally:
         if watch is not None:
             await asyncio.to_thread(watch.stop)
@@ -114,16 +115,27 @@ def application(exporter: Exporter, watch: GpuWatch | None) -> Starlette:
     )
 
 
+class _AnnouncedServer(QuietServer):
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Tell that it serves."""
+        await super().startup(sockets=sockets)
+        self._announce()
+
+
 async def _serve(
-    exporter: Exporter, watch: GpuWatch | None, nodes: _Nodes, listener: socket.socket
+    app: Starlette, nodes: _Nodes, listener: socket.socket, announce: Callable[[str], None]
 ) -> None:
-    server = QuietServer(_settings(application(exporter, watch)))
+    url = url_of(*listener.getsockname()[:2])
+    server = _AnnouncedServer(_settings(app), lambda: announce(f"{url}/metrics"))
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopping, reading = asyncio.create_task(stop.wait()), asyncio.create_task(nodes.run())
-    log.info("serving %s/metrics", url_of(*listener.getsockname()[:2]))
     try:
         ended, _ = await asyncio.wait(
             {serving, stopping, reading}, return_when=asyncio.FIRST_COMPLETED
