@@ -53,7 +53,8 @@ profile, or the probes where they were asked alone. *Status codes* and *p95* are
 monitoring sees: 400 is the refusal of a prompt over the limit, which is right; what we broke off
 ourselves has none. *First seen after* counts exchanges and tokens, input and output, up to the
 first proof, or for ordinary mistakes up to where the tolerance of 10 % no longer explains them.
-Times and random prompts differ from run to run; classes do not.
+Times and random prompts differ from run to run; classes do not. What only the nodes show
+([lab.md](lab.md#faults)) is not asked here.
 """
 
 NOT_REACHED = """
