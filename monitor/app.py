@@ -119,14 +119,15 @@ def open_installation(
     first: Sequence[Sink] = (),
     sinks: Sequence[Sink] = (),
     watched: bool = False,
+    nodes: bool = False,
 ) -> Installation:
     """Open the store and everything that works over it.
 
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
     needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
     ``storage`` must name the same store. ``first`` are told of every verdict first,
-    ``sinks`` last. With ``watched`` the evidence of streams goes on, and alarms, and nodes are
-    there to be read.
+    ``sinks`` last. With ``watched`` the evidence of streams goes on, and alarms; with it, or with
+    ``nodes`` alone, nodes are there to be read.
     Raises ``ConfigError`` for a missing credential, and what ``open_store`` raises.
     """
     golden = golden_prompts()
@@ -166,7 +167,7 @@ def open_installation(
             baselines=held(targets, Baselines(config, golden, choices_of, store, counters)),
             judge=judge,
             watching=watching,
-            nodes=_nodes(config, store, clock, metrics, pipeline) if watched else None,
+            nodes=_nodes(config, store, clock, metrics, pipeline) if watched or nodes else None,
             targets=targets,
             metrics=metrics,
             counters=counters,

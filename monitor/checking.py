@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from random import Random
@@ -12,26 +12,40 @@ from random import Random
 from monitor import __version__
 from monitor.app import Installation, initialise_series
 from monitor.checks import CHECKS_VERSION
-from monitor.config import Target
+from monitor.config import Config, NodeTarget, Target
 from monitor.config.proofs import impossible_proofs
-from monitor.configured import choices_of, selected
+from monitor.configured import choices_of
 from monitor.engines.base import Discovery
 from monitor.errors import UsageError
 from monitor.limits import merged_limits
 from monitor.live import LiveTarget
 from monitor.model import VerdictClass
+from monitor.nodes.survey import Survey
 from monitor.passes import Done, PassResult
-from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass, profile_choices
+from monitor.planning import (
+    NotProbed,
+    PassPlan,
+    ProbeChoice,
+    plan_pass,
+    profile_choices,
+    with_shapes,
+)
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, TrialPlan
 from monitor.reports.check import CheckReport, OpenFindingReport, TargetReport
+from monitor.reports.checked_nodes import (
+    checked_gateways,
+    checked_nodes,
+    named_shapes,
+    nodes_exit,
+    with_nodes,
+)
 from monitor.reports.summary import (
-    BAD_EXIT,
-    GOOD_EXIT,
     UNSURE_EXIT,
     BudgetState,
     Prices,
     TargetContext,
+    overall_exit,
     summarise,
 )
 
@@ -72,6 +86,25 @@ class Step:
 OnStep = Callable[[Step], None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A target, what to ask it, and the shapes that rules of its nodes name, each with one."""
+
+    target: Target
+    choices: tuple[ProbeChoice, ...]
+    selection: Selection
+    shapes: Mapping[str, str]
+
+    def why_not(self, shape: str) -> str | None:
+        """Say why a shape that a rule names is left out all the same; ``None`` if it is not."""
+        if self.selection.probes:
+            return "because of --probe"
+        disabled = (entry.name for entry in self.target.entries if entry.disabled)
+        if self.selection.profile is None and shape in {PROBES[name].shape for name in disabled}:
+            return "because its entry is disabled"
+        return None
+
+
 def selected_probes(
     installation: Installation, target: Target, selection: Selection
 ) -> tuple[ProbeChoice, ...]:
@@ -106,12 +139,23 @@ async def run_check(
     """Run one pass over the selected targets, side by side, and return the report."""
     config = installation.config
     started_at = installation.clock.now()
-    targets = selected(config, selection.targets)
+    picked = _picked(config, selection.targets)
+    targets = [target for target in picked if isinstance(target, Target)]
     choices = {t.name: selected_probes(installation, t, selection) for t in targets}
+    survey = await _survey(installation, [target.name for target in picked])
     tested = await installation.self_tester.run(secrets.randbits(64))
-    reports = await asyncio.gather(
-        *(_check_target(installation, t, choices[t.name], selection, on_step) for t in targets)
-    )
+    nodes = checked_nodes(survey, started_at.date())
+    gateways = checked_gateways(survey)
+    asked = [
+        _Asked(
+            target=target,
+            choices=choices[target.name],
+            selection=selection,
+            shapes=named_shapes(survey.of(target.name)),
+        )
+        for target in targets
+    ]
+    reports = await asyncio.gather(*(_check_target(installation, each, on_step) for each in asked))
     return CheckReport(
         davylamp_version=__version__,
         checks_version=CHECKS_VERSION,
@@ -122,25 +166,47 @@ async def run_check(
         finished_at=installation.clock.now(),
         # A check that is blind cannot say that all is well.
         exit_code=overall_exit(
-            [*(report.exit_code for report in reports), *([UNSURE_EXIT] if tested.blind else [])]
+            [
+                *(report.exit_code for report in reports),
+                nodes_exit(nodes, gateways),
+                *([UNSURE_EXIT] if tested.blind else []),
+            ]
         ),
         blind=[f"{each.check} {each.words}" for each in tested.blind],
-        targets=list(reports),
+        targets=[with_nodes(report, nodes, gateways) for report in reports],
+        nodes=nodes,
+        gateways=gateways,
     )
 
 
-def overall_exit(codes: list[int]) -> int:
-    """Return 1 if any target is bad, else 3 if any could not be told, else 0."""
-    return next((code for code in (BAD_EXIT, UNSURE_EXIT) if code in codes), GOOD_EXIT)
+def _picked(config: Config, names: tuple[str, ...]) -> Sequence[Target | NodeTarget]:
+    """Return the targets of these names, or all, those that are read for their nodes only too.
+
+    Raises ``UsageError`` for an unknown one.
+    """
+    known = {target.name: target for target in config.settings.targets}
+    missing = sorted(set(names) - set(known))
+    if missing:
+        msg = f"no target {missing[0]!r} (use one of: {', '.join(known)})"
+        raise UsageError(msg)
+    return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
 
 
-async def _check_target(
-    installation: Installation,
-    target: Target,
-    choices: tuple[ProbeChoice, ...],
-    selection: Selection,
-    on_step: OnStep,
-) -> TargetReport:
+async def _survey(installation: Installation, targets: Sequence[str]) -> Survey:
+    """Return what the nodes of these targets are known to be, read now if nobody reads them.
+
+    No tokens are spent. Beside the schedule of a daemon it is what that read last.
+    """
+    watch = installation.nodes
+    if watch is None:
+        return Survey(verdicts=())
+    now = watch.now or await watch.read(lambda _target, _pressure: None)
+    return now.survey.of(*targets)
+
+
+async def _check_target(installation: Installation, asked: _Asked, on_step: OnStep) -> TargetReport:
+    target = asked.target
+    choices = with_shapes(asked.choices, [each for each in asked.shapes if not asked.why_not(each)])
     live, discovery = await ready(installation, target)
     rng = Random(secrets.randbits(64))
     plan = plan_pass(
@@ -148,7 +214,18 @@ async def _check_target(
     )
     initialise_series(installation, live, choices)
     result = await _run(installation, live, plan, rng, on_step)
-    return summarise(result, _context(installation, target, discovery, selection.require_coverage))
+    context = _context(installation, target, discovery, asked.selection.require_coverage)
+    return summarise(result, replace(context, notes=(*context.notes, *_named(asked))))
+
+
+def _named(asked: _Asked) -> Iterator[str]:
+    """Say which probes rules of its nodes name, and why one is not asked."""
+    there = {PROBES[choice.name].shape for choice in asked.choices}
+    for shape, rule in asked.shapes.items():
+        if shape not in there:
+            why = asked.why_not(shape)
+            left = f"it is left out {why}" if why else "it is asked, too"
+            yield f"rule {rule} of its nodes names the probe {shape}: {left}"
 
 
 async def ready(installation: Installation, target: Target) -> tuple[LiveTarget, Discovery]:

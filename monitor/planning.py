@@ -76,6 +76,21 @@ def profile_choices(profile: str, names: Collection[str] = ()) -> tuple[ProbeCho
     )
 
 
+def with_shapes(choices: Sequence[ProbeChoice], shapes: Collection[str]) -> tuple[ProbeChoice, ...]:
+    """Return the choices with those probes first whose shape is named, the gentlest where missing.
+
+    For what is known of a target's nodes: whether it shows in answers is asked before all else.
+    """
+    named = [choice for choice in choices if PROBES[choice.name].shape in shapes]
+    others = [choice for choice in choices if choice not in named]
+    there = {PROBES[choice.name].shape for choice in named}
+    missing = [
+        name for name, probe in PROBES.items() if probe.shape in shapes and probe.shape not in there
+    ]
+    added = profile_choices("quick", missing) if missing else ()
+    return (*named, *added, *others)
+
+
 def plan_pass(
     view: TargetView,
     choices: Sequence[ProbeChoice],

@@ -84,7 +84,7 @@ def check_now(config: Config, selection: Selection, *, quiet: bool) -> CheckRepo
 
 
 async def _check_alone(config: Config, selection: Selection, shown: Shown) -> CheckReport:
-    installation = open_installation(config, SystemClock())
+    installation = open_installation(config, SystemClock(), nodes=True)
     try:
         return await run_check(installation, selection, shown.step)
     finally:

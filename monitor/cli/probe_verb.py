@@ -69,7 +69,7 @@ def _ask(config: Config, asked: ProbeNow, shown: Shown) -> CheckReport:
 
 async def _ask_alone(config: Config, asked: ProbeNow, shown: Shown) -> CheckReport:
     clock = SystemClock()
-    installation = open_installation(config, clock)
+    installation = open_installation(config, clock, nodes=True)
     try:
         record = ScheduleRecord(installation.store, installation.counters, clock)
         changes = Changes(record, clock.now())

@@ -26,11 +26,11 @@ class Survey:
     verdicts: tuple[NodeVerdict, ...]
     gateways: tuple[GatewayReading, ...] = ()
 
-    def of(self, target: str) -> Survey:
-        """Return the part that is about one target."""
+    def of(self, *targets: str) -> Survey:
+        """Return the part that is about these targets."""
         return Survey(
-            verdicts=tuple(each for each in self.verdicts if each.snapshot.target == target),
-            gateways=tuple(each for each in self.gateways if each.target == target),
+            verdicts=tuple(each for each in self.verdicts if each.snapshot.target in targets),
+            gateways=tuple(each for each in self.gateways if each.target in targets),
         )
 
 

@@ -6,13 +6,13 @@ own print the same. It holds codes, numbers and our own words; never prompt or a
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from monitor.model import CalibrationState, ToleranceSource
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 
 class Record(BaseModel):
@@ -252,6 +252,36 @@ class TargetReport(Record):
     notes: list[str] = []
 
 
+class CheckedNodeReport(Record):
+    """One serving node, held to the rules; all that is known of it is in ``davylamp nodes``.
+
+    ``rule`` is the one that decided, ``shape`` the probe that it names.
+    """
+
+    target: str
+    node: str
+    engine: str | None
+    version: str | None
+    role: str
+    outcome: str
+    verdict_class: str = Field(alias="class")
+    reason: str
+    rule: str | None
+    shape: str | None
+    public_since: date | None
+    public_days: int | None
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class CheckedGatewayReport(Record):
+    """What a target's gateway serves and no target asks; ``unread`` says why that is not known."""
+
+    target: str
+    unprobed: list[str]
+    unread: list[str]
+
+
 class CheckReport(Record):
     """The whole result. ``exit_code``, see ``exit_code_of``, is that of the command.
 
@@ -269,3 +299,5 @@ class CheckReport(Record):
     exit_code: int
     blind: list[str] = []
     targets: list[TargetReport]
+    nodes: list[CheckedNodeReport] = []
+    gateways: list[CheckedGatewayReport] = []

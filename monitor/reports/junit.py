@@ -1,4 +1,4 @@
-"""The check report as JUnit XML: one suite a target, one case a stratum."""
+"""The check report as JUnit XML: one suite a target, one case a stratum; one of nodes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ def junit_xml(report: CheckReport) -> str:
     root = ET.Element("testsuites", name="davylamp check")
     for target in report.targets:
         _suite(root, target)
+    if report.nodes or report.gateways:
+        _nodes(root, report)
     return ET.tostring(root, encoding="unicode", xml_declaration=True)
 
 
@@ -48,3 +50,28 @@ def _suite(root: ET.Element, target: TargetReport) -> None:
     suite.set("failures", str(failures))
     suite.set("errors", str(errors))
     suite.set("skipped", str(len(target.not_probed)))
+
+
+def _nodes(root: ET.Element, report: CheckReport) -> None:
+    """Add a suite with one case a node, and one a gateway."""
+    suite = ET.SubElement(root, "testsuite", name="nodes")
+    failures = errors = 0
+    for node in report.nodes:
+        where, name = printable(node.target), printable(node.node)
+        case = ET.SubElement(suite, "testcase", classname=where, name=name)
+        text = printable(node.reason)
+        if node.outcome == "bad":
+            failures += 1
+            ET.SubElement(case, "failure", type=node.verdict_class, message=text)
+        elif node.outcome == "invalid":
+            errors += 1
+            ET.SubElement(case, "error", type=node.outcome, message=text)
+    for gateway in report.gateways:
+        case = ET.SubElement(suite, "testcase", classname=printable(gateway.target), name="gateway")
+        if gateway.unread:
+            errors += 1
+            ET.SubElement(case, "error", type="invalid", message=printable(gateway.unread[0]))
+    suite.set("tests", str(len(report.nodes) + len(report.gateways)))
+    suite.set("failures", str(failures))
+    suite.set("errors", str(errors))
+    suite.set("skipped", "0")

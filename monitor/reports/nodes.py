@@ -145,11 +145,7 @@ def nodes_report(
     signals: Sequence[LiveSignal] = (),
 ) -> NodesReport:
     """Return the report of a survey; ``exit_code`` is 1 for a fail, else 3 for what is unknown."""
-    today = read_at.date()
-    nodes = sorted(
-        (_node(each, today) for each in survey.verdicts),
-        key=lambda node: WORST_FIRST.index(node.conformity),
-    )
+    nodes = node_reports(survey, read_at.date())
     gateways = [_gateway(each) for each in survey.gateways]
     told = [_signal(each) for each in signals]
     return NodesReport(
@@ -166,6 +162,14 @@ def nodes_report(
         nodes=nodes,
         gateways=gateways,
         signals=told,
+    )
+
+
+def node_reports(survey: Survey, today: date) -> list[NodeReport]:
+    """Return what is known of each node, the worst first."""
+    return sorted(
+        (_node(each, today) for each in survey.verdicts),
+        key=lambda node: WORST_FIRST.index(node.conformity),
     )
 
 

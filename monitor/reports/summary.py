@@ -39,6 +39,7 @@ from monitor.reports.trials import trial_report
 from monitor.verdicts import consequence
 
 GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
+VERDICT_WORDS = {GOOD_EXIT: "good", BAD_EXIT: "bad", UNSURE_EXIT: "could not tell"}
 _HOLDS_SHAPE_BACK = ("LEAK", "CROSSED")
 
 
@@ -103,7 +104,7 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
         model=view.model,
         engine=context.engine,
         engine_version=context.engine_version,
-        verdict={GOOD_EXIT: "good", BAD_EXIT: "bad", UNSURE_EXIT: "could not tell"}[exit_code],
+        verdict=VERDICT_WORDS[exit_code],
         exit_code=exit_code,
         limits=[LimitReport(tokens=limit.tokens, source=limit.source) for limit in view.limits],
         http=_http(result.done),
@@ -120,6 +121,11 @@ def summarise(result: PassResult, context: TargetContext) -> TargetReport:
         trials=[trial_report(done) for done in result.done],
         notes=list(context.notes),
     )
+
+
+def overall_exit(codes: Sequence[int]) -> int:
+    """Return 1 if any target is bad, else 3 if any could not be told, else 0."""
+    return next((code for code in (BAD_EXIT, UNSURE_EXIT) if code in codes), GOOD_EXIT)
 
 
 def exit_code_of(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import starmap
 
 from monitor.conventions import NotProbed
 from monitor.reports.calibrated import calibrated_lines, tolerance_words
@@ -17,6 +18,7 @@ from monitor.reports.check import (
     TargetReport,
     UnseenReport,
 )
+from monitor.reports.checked_nodes import node_lines
 
 _LABEL_COLUMNS = 12
 _SHOWN_UNSEEN = 12
@@ -30,16 +32,22 @@ def render(report: CheckReport) -> list[str]:
     targets = sorted(report.targets, key=lambda target: order.get(target.exit_code, 3))
     lines: list[str] = []
     for target in targets:
-        lines.extend(render_target(target))
+        lines.extend(render_target(target, _about_nodes(report, target.target)))
         lines.append("")
+    for name in _only_read(report):
+        lines.append(f"{name}  read for its nodes only")
+        lines.extend(starmap(_line, _about_nodes(report, name)))
+        lines += [_line("NEXT", _nodes_command(name)), ""]
     lines.extend(_line("BLIND", words) for words in report.blind)
     verdict = {0: "good", 1: "bad", 3: "could not tell"}.get(report.exit_code, "unknown")
     lines.append(f"{verdict.upper()} (exit {report.exit_code})")
     return [printable(line) for line in lines]
 
 
-def render_target(target: TargetReport) -> Iterator[str]:
-    """Yield the lines of one target."""
+def render_target(
+    target: TargetReport, about_nodes: Sequence[tuple[str, str]] = ()
+) -> Iterator[str]:
+    """Yield the lines of one target; ``about_nodes`` are label and text of each on its nodes."""
     yield f"{target.target}  {target.model}  {target.verdict.upper()}"
     yield _line("HTTP", http_words(target.http))
     yield _line("ANSWERS", answers_words(target.answers))
@@ -49,6 +57,7 @@ def render_target(target: TargetReport) -> Iterator[str]:
         count = "" if unjudged.exchanges == 1 else f" ({unjudged.exchanges} exchanges)"
         yield _line(unjudged.outcome.upper(), f"{unjudged.reason}{count}")
         yield from _details(f"trial {unjudged.trial}")
+    yield from starmap(_line, about_nodes)
     for finding in target.open_findings:
         since = f"{finding.first_seen:%Y-%m-%d %H:%M} UTC"
         yield _line(
@@ -67,8 +76,26 @@ def render_target(target: TargetReport) -> Iterator[str]:
     yield _line("TOKENS", _tokens(target))
     for note in target.notes:
         yield _line("NOTE", note)
-    for command in next_commands(target):
+    nodes_too = [_nodes_command(target.target)] if about_nodes else []
+    for command in (*next_commands(target), *nodes_too):
         yield _line("NEXT", command)
+
+
+def _about_nodes(report: CheckReport, target: str) -> list[tuple[str, str]]:
+    nodes = [each for each in report.nodes if each.target == target]
+    gateways = [each for each in report.gateways if each.target == target]
+    return list(node_lines(nodes, gateways))
+
+
+def _nodes_command(target: str) -> str:
+    return f"davylamp nodes --target {target}"
+
+
+def _only_read(report: CheckReport) -> list[str]:
+    """Return the targets that were not asked anything."""
+    asked = {target.target for target in report.targets}
+    read = [each.target for each in report.nodes] + [each.target for each in report.gateways]
+    return [name for name in dict.fromkeys(read) if name not in asked]
 
 
 def http_words(http: HttpReport) -> str:
