@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from monitor.slo.alert import Alert
 from monitor.slo.answers import finding_alerts, objective_alerts, stream_alerts
 from monitor.slo.burn_rate import burn_words
+from monitor.slo.gpus import GPU_ALERTS
 from monitor.slo.links import Links
 from monitor.slo.nodes import NODE_SIGNALS, SIGHT_OF_NODES
 from monitor.slo.objective import Objective, Sli
@@ -37,6 +38,10 @@ def shipped_rules(
                 _alerts("davylamp-findings", finding_alerts(), links),
                 _alerts("davylamp-objectives", objective_alerts(), links),
             ),
+        ),
+        "gpus.rules.yml": rule_file(
+            "GPUs that are lost, memory that fails, and what nobody can read.",
+            (_alerts("davylamp-gpus", GPU_ALERTS, links),),
         ),
         "nodes.rules.yml": rule_file(
             "What nodes show over time, and of which of them nothing is known.",

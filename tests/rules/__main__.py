@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from tests.architecture.source import ROOT
+from tests.rules.gpu_scenarios import GPUS, GPUS_BESIDE
 from tests.rules.monitor_scenarios import KEEPING, PROBING, REFUSED, SIGHT
 from tests.rules.node_scenarios import NODES, SIGNALS
 from tests.rules.objective_scenarios import BURN, COVERAGE, OBJECTIVES
@@ -20,12 +21,14 @@ ALERTS: dict[str, tuple[Scenario, ...]] = {
     "answers": (*STREAMS, *FINDINGS, *OBJECTIVES),
     "slos": (*BURN, *COVERAGE),
     "nodes": (*SIGNALS, *NODES),
+    "gpus": GPUS,
     "probing": (*PROBING, *SIGHT, *KEEPING),
 }
 RECORDED: dict[str, tuple[Recorded, ...]] = {
     "slos": SLOS,
     "production": PRODUCTION,
     "probing": REFUSED,
+    "gpus": GPUS_BESIDE,
 }
 # What looks at days is evaluated by the hour, or the tests take minutes.
 EVALUATED = {"slos": "1h"}

@@ -1,0 +1,76 @@
+"""Alerts on GPUs: one that is lost, memory that is not to be trusted, and what nobody can read.
+
+They keep whatever labels Prometheus gave an exporter: a GPU is one of its machine.
+"""
+
+from __future__ import annotations
+
+from monitor.conventions import gpu as names
+from monitor.conventions.gpu import DriverState, EccKind, GpuState, RemapKind
+from monitor.slo.alert import Alert
+from monitor.slo.promql import equals, fits, last_said, quoted, selector
+
+_GPU = ("env", "gpu")
+_GONE = f"{GpuState.LOST}|{GpuState.RESET_REQUIRED}"
+_FATAL = "|".join(str(xid) for xid in names.FATAL_XIDS)
+_FAILURE = selector(names.GPU_REMAPPED_ROWS.name, equals("kind", RemapKind.FAILURE))
+_UNMENDED = selector(names.GPU_ECC_ERRORS.name, equals("kind", EccKind.UNCORRECTED))
+_SILENT_SECONDS = 600
+# For how long an exporter that is gone is missed.
+_REMEMBERED = "1d"
+
+GPU_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="DavylampGpuLost",
+        # What it last said holds on while its exporter is away.
+        expr=f"{last_said(selector(names.GPU_STATE.name, fits('state', _GONE)))} == 1",
+        wait="1m",
+        severity="critical",
+        summary="GPU {{ $labels.gpu }} in {{ $labels.env }}: {{ $labels.state }}",
+        description=(
+            "The driver no longer reaches it, or says that it has to be reset. Whatever runs on "
+            "it has failed or will."
+        ),
+        evidence=(names.GPU_STATE.name, (*_GPU, "state")),
+    ),
+    Alert(
+        name="DavylampGpuFatalXid",
+        expr=f"increase({selector(names.GPU_XIDS.name, fits('code', _FATAL))}[1h]) > 0",
+        severity="critical",
+        summary="GPU {{ $labels.gpu }} in {{ $labels.env }}: Xid {{ $labels.code }}",
+        description=(
+            "The driver reported an error of its memory, its NVLink or its bus. What it computed "
+            "meanwhile may be wrong, KV cache included."
+        ),
+        evidence=(names.GPU_XIDS.name, (*_GPU, "code")),
+    ),
+    Alert(
+        name="DavylampGpuMemoryErrors",
+        expr=f"increase({_UNMENDED}[1h]) > 0\nor {last_said(_FAILURE)} > 0",
+        severity="critical",
+        summary="GPU {{ $labels.gpu }} in {{ $labels.env }}: memory fails ({{ $labels.kind }})",
+        description=(
+            "Errors of its memory could not be corrected, or a bad row could not be replaced. "
+            "What is stored there, weights and KV cache, is not to be trusted."
+        ),
+        evidence=(names.GPU_ECC_ERRORS.name, _GPU),
+    ),
+    Alert(
+        name="DavylampGpusNotRead",
+        expr=(
+            "sum without (state) (\n"
+            f"  {names.GPU_DRIVER_STATE.name}{{state!={quoted(DriverState.OK)}}}\n"
+            ") > 0\n"
+            f"or time() - last_over_time({names.GPU_LAST_READ.name}[{_REMEMBERED}])"
+            f" > {_SILENT_SECONDS}"
+        ),
+        wait="10m",
+        severity="warning",
+        summary="GPUs in {{ $labels.env }} are not read: whether they are well is not known",
+        description=(
+            "The exporter cannot ask the driver or DCGM, or is not scraped any more. A lost GPU "
+            "and errors of memory would not be seen."
+        ),
+        evidence=(names.GPU_DRIVER_STATE.name, ("env",)),
+    ),
+)
