@@ -18,20 +18,22 @@ from pydantic import AfterValidator, Field, model_validator
 
 from monitor.config.load import load_document
 from monitor.config.problems import ConfigErrors, near_miss, wrong
+from monitor.config.secrets import quoted
 from monitor.config.section import Section
 from monitor.config.values import HttpUrl, IsoDate, Label, Text
 from monitor.errors import ConfigError
 from monitor.nodes.predicate import AllOf, Predicate, Released, subjects_of
 from monitor.nodes.predicate_parsing import Loc, PredicateError, parse_predicate, parse_versions
+from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.record import Conformity
-from monitor.nodes.view import GATEWAY
-from monitor.nodes.why import template_problem
+from monitor.nodes.view import GATEWAY, Kind
+from monitor.nodes.why import settings_in, template_problem
 
 SHIPPED = Path(__file__).with_name("rules")
 MOST_FILES = 64
 MOST_RULES_A_FILE = 200
 ANY_ENGINE = "any"
-ENGINES = ("llama.cpp", "ollama", "sglang", "vllm")
+ENGINES = tuple(sorted(NODE_ENGINES))
 """The engines a rule may speak of: those that can be read."""
 
 _ID = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}[a-z0-9]", re.ASCII)
@@ -179,7 +181,7 @@ def load_rules(
     taken: dict[str, Path] = {}
     framed: list[bytes] = []
     for file in files:
-        loaded = load_document(RulesFile, file)
+        loaded = _load(file)
         _refuse_twice(loaded, file, taken)
         _refuse_unknown_shapes(loaded, shapes)
         rules += _rules_of(loaded)
@@ -190,6 +192,16 @@ def load_rules(
         dated=max(rule.reviewed for rule in rules),
         sha256=hashlib.sha256(b"".join(framed)).hexdigest(),
     )
+
+
+def _load(file: Path) -> RulesFile:
+    try:
+        return load_document(RulesFile, file)
+    except ConfigErrors:
+        raise
+    except ConfigError as error:
+        remedy = "mend it, or take it out of the folder"
+        raise ConfigError(error.problem, file=file, line=error.line, remedy=remedy) from None
 
 
 def _framed(*parts: bytes) -> Iterator[bytes]:
@@ -243,6 +255,7 @@ def _rules_of(loaded: RulesFile) -> Iterator[Rule]:
 def _rule(shape: RuleShape) -> Rule:
     versions = None if shape.versions is None else parse_versions(shape.versions, ("versions",))
     condition = parse_predicate(shape.when, ("when",))
+    _refuse_unread(shape, condition)
     if versions is not None:
         condition = AllOf((condition, Released(versions)))
     severity, strict_severity = shape.severity, shape.strict_severity
@@ -259,6 +272,18 @@ def _rule(shape: RuleShape) -> Rule:
         shape=shape.shape,
         reviewed=shape.reviewed,
     )
+
+
+def _refuse_unread(shape: RuleShape, condition: Predicate) -> None:
+    """Refuse a setting that no node could ever tell: its rule would never be told either."""
+    readers = [NODE_ENGINES[each] for each in ENGINES if shape.engine in (ANY_ENGINE, each)]
+    read = {name for reader in readers for name in reader.settings}
+    named = [("when", each.name) for each in subjects_of(condition) if each.kind is Kind.SETTING]
+    named += [("why", name) for name in settings_in(shape.why)]
+    for key, name in named:
+        if name not in read:
+            problem = f"the setting {quoted(name)} is not read"
+            raise PredicateError(problem, (key,), near_miss(name, read))
 
 
 def _error(shape: RuleShape, loc: Loc, problem: str, remedy: str) -> ConfigError:

@@ -31,6 +31,12 @@ def template_problem(template: str) -> tuple[str, str] | None:
     return None
 
 
+def settings_in(template: str) -> tuple[str, ...]:
+    """Return the settings that a sentence is filled with."""
+    names = (name.removeprefix(_PEER) for name in _HOLE.findall(template))
+    return tuple(each.removeprefix(_SETTING) for each in names if each.startswith(_SETTING))
+
+
 def sentence(template: str, node: NodeView, peer: NodeView | None) -> str:
     """Return a template filled with a node's numbers, and those of the peer that shows it."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from monitor.config.reference import _default, _kind
 from monitor.nodes import NodeCounter
 from monitor.nodes.predicate import Operator
+from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.ruleset import ANY_ENGINE, ENGINES, Rule, RuleShape, load_rules
 from monitor.nodes.view import FACTS
 
@@ -50,12 +51,19 @@ def page() -> str:
         "comparisons": "\n".join(f"| `{each}` | {_COMPARISONS[each]} |" for each in Operator),
         "facts": "\n".join(f"| `{fact}` | {_FACTS[fact]} |" for fact in FACTS),
         "counters": ", ".join(f"`{each}`" for each in NodeCounter),
+        "settings": "\n".join(_settings()),
         "rules": "".join(_section(engine) for engine in (*sorted(ENGINES), ANY_ENGINE)),
     }
     text = _TEMPLATE.read_text("utf-8")
     for name, part in made.items():
         text = text.replace(f"@{name}@", part)
     return text
+
+
+def _settings() -> Iterator[str]:
+    for engine, reader in sorted(NODE_ENGINES.items()):
+        names = ", ".join(f"`{each}`" for each in sorted(reader.settings))
+        yield f"- {_TITLES.get(engine, engine)}: {names or 'none'}."
 
 
 def _keys() -> Iterator[str]:

@@ -100,6 +100,22 @@ def test_strict_changes_how_bad_and_never_how_many(folder: Path) -> None:
             "own.yaml:8: rules[0].when.all[0].fact: unknown fact 'roll' (did you mean 'role'?)",
         ),
         (
+            "{setting: page_size, above: 1}",
+            "{setting: page_sise, above: 1}",
+            (
+                "own.yaml:6: rules[0].when: the setting 'page_sise' is not read "
+                "(did you mean 'page_size'?)"
+            ),
+        ),
+        (
+            "{setting.page_size}",
+            "{peer.setting.page_sise}",
+            (
+                "own.yaml:11: rules[0].why: the setting 'page_sise' is not read "
+                "(did you mean 'page_size'?)"
+            ),
+        ),
+        (
             "in: [prefill, decode]",
             "is: prefill, in: [a]",
             (
@@ -224,7 +240,7 @@ def test_several_wrong_predicates_are_said_at_once(folder: Path) -> None:
         (RULE.replace("page_size, above", "&a page_size, above"), "own.yaml:9: "),
         ("a: &a [x]\nb: *a\n", "own.yaml:1: a: anchors (&name) are not read"),
         (f"version: 1\nrules: {'[' * 60}{']' * 60}\n", "own.yaml:2: nested too deeply"),
-        (f"version: 1\n#{'x' * MAX_BYTES}\n", "own.yaml: larger than 256 KiB"),
+        (f"version: 1\n#{'x' * MAX_BYTES}\n", "own.yaml: larger than 256 KiB (mend it, or"),
     ],
 )
 def test_hostile_files_are_refused(folder: Path, text: str, expected: str) -> None:
