@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from monitor.weekly.cells import cell, heading
@@ -20,7 +21,6 @@ MOST_PICTURES = 40
 _HERE = Path(__file__).parent
 # Columns of which a value is marked by its own name.
 _MARKED = frozenset({"judgement", "state", "attainment", "conformity", "trend", "expired"})
-# What its own picture shows better.
 _WORST = list(Judgement)
 
 
@@ -88,7 +88,7 @@ def _hash_of(css: str) -> str:
 
 def _findings(report: WeeklyReport, most: int) -> str:
     shown = report.findings[: min(most, MOST_PICTURES)]
-    return findings_picture(shown, report.since, report.until, "f") if shown else ""
+    return findings_picture(shown, report.since, report.until) if shown else ""
 
 
 def _pictures(report: WeeklyReport, most: int) -> tuple[_Pictures, ...]:
@@ -97,16 +97,16 @@ def _pictures(report: WeeklyReport, most: int) -> tuple[_Pictures, ...]:
     return tuple(
         _Pictures(
             target=row.target,
-            days=days_picture([d for d in report.days if d.target == row.target], f"d{number}"),
-            map=_map(report, row.target, f"m{number}"),
+            days=days_picture([d for d in report.days if d.target == row.target]),
+            map=_map(report, row.target),
         )
-        for number, row in enumerate(worst[:most])
+        for row in worst[:most]
     )
 
 
-def _map(report: WeeklyReport, target: str, prefix: str) -> str:
+def _map(report: WeeklyReport, target: str) -> str:
     cells = [each for each in report.coverage if each.target == target]
-    return map_picture(cells, prefix) if cells else ""
+    return map_picture(cells) if cells else ""
 
 
 def _shown(table: Table, most: int) -> _Shown:
@@ -131,5 +131,7 @@ def _class_of(name: str, value: object) -> str:
         shown = cell(name, value).replace(" ", "-")
         # A word of others is no class of ours.
         return f"mark {shown}" if shown.replace("-", "").isalpha() and shown.isascii() else ""
+    if isinstance(value, datetime):
+        return "time"
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
     return "number" if numeric else ""

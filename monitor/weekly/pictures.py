@@ -15,26 +15,28 @@ _LEFT, _CELL, _ROW = 170, 104, 26
 _DAY_WIDTH, _DAY_HEIGHT = 84, 90
 _TIME_WIDTH = 720
 _LONGEST_LABEL = 28
+_HATCH = 10
 
 
-def days_picture(days: Sequence[DayRow], prefix: str) -> str:
+def days_picture(days: Sequence[DayRow]) -> str:
     """Return the outcomes of each day of one target as stacked bars; an empty day is hatched."""
     most = max((_total(day) for day in days), default=0)
     width, height = 60 + _DAY_WIDTH * len(days), _DAY_HEIGHT + 56
-    parts = [*_opening(width, height, "Exchanges of each day by outcome", prefix)]
+    parts = [*_opening(width, height, "Exchanges of each day by outcome")]
     parts.append(_text(4, 24, f"{most:,}"))
     for number, day in enumerate(days):
         x = 60 + number * _DAY_WIDTH
-        parts += _day(day, x, most, prefix)
+        parts += _day(day, x, most)
     return _closed(parts)
 
 
-def _day(day: DayRow, x: int, most: int, prefix: str) -> Iterator[str]:
+def _day(day: DayRow, x: int, most: int) -> Iterator[str]:
     base = _DAY_HEIGHT + 14
     total = _total(day)
     if not total:
-        yield _rect(x, 14, _DAY_WIDTH - 24, _DAY_HEIGHT, f"url(#{prefix}-hatch)", _INK)
-        yield _text(x + 2, base - 4, "nothing", bold=True)
+        yield from _hatched(x, 14, _DAY_WIDTH - 24, _DAY_HEIGHT)
+        yield _rect(x + 2, base - 30, _DAY_WIDTH - 28, 20, _PAPER)
+        yield _text(x + 6, base - 16, "nothing", bold=True)
     top = base
     shares = ((day.good, _GOOD), (day.invalid, _INVALID), (day.errors, _ERROR), (day.bad, _BAD))
     for number, colour in shares:
@@ -52,7 +54,7 @@ def _total(day: DayRow) -> int:
     return day.good + day.bad + day.errors + day.invalid
 
 
-def map_picture(cells: Sequence[CellRow], prefix: str) -> str:
+def map_picture(cells: Sequence[CellRow]) -> str:
     """Return the coverage map of one target: a block a concurrency, a row a shape.
 
     What was never probed is hatched with a thick edge, as easily seen as what fails.
@@ -62,7 +64,7 @@ def map_picture(cells: Sequence[CellRow], prefix: str) -> str:
     shapes = list(dict.fromkeys(cell.shape for cell in cells))
     block = _ROW * (len(shapes) + 1) + 12
     width, height = _LEFT + _CELL * len(lengths) + 10, block * len(concurrencies) + 10
-    parts = [*_opening(width, height, "Coverage map: shape, length, concurrency", prefix)]
+    parts = [*_opening(width, height, "Coverage map: shape, length, concurrency")]
     for number, concurrency in enumerate(concurrencies):
         top = number * block + 4
         parts.append(_text(4, top + 18, f"concurrency {concurrency}", bold=True))
@@ -75,11 +77,11 @@ def map_picture(cells: Sequence[CellRow], prefix: str) -> str:
         ]
         for cell in (cell for cell in cells if cell.concurrency == concurrency):
             x = _LEFT + lengths.index(cell.length) * _CELL
-            parts += _cell(cell, x, top + _ROW * (shapes.index(cell.shape) + 1), prefix)
+            parts += _cell(cell, x, top + _ROW * (shapes.index(cell.shape) + 1))
     return _closed(parts)
 
 
-def _cell(cell: CellRow, x: int, y: int, prefix: str) -> Iterator[str]:
+def _cell(cell: CellRow, x: int, y: int) -> Iterator[str]:
     wide, tall = _CELL - 4, _ROW - 4
     match cell.state:
         case CellState.FAILING:
@@ -94,28 +96,35 @@ def _cell(cell: CellRow, x: int, y: int, prefix: str) -> Iterator[str]:
             yield _rect(x, y, wide, tall, "#d9dee4", _INVALID)
             yield _text(x + 6, y + 15, f"few ≤ {percent(cell.bad_at_most)}")
         case CellState.NOT_ANSWERED:
-            yield _rect(x, y, wide, tall, f"url(#{prefix}-hatch)", _INK, 3)
-            yield _label(x, y, "no answer")
+            yield from _unseen(x, y, "no answer")
         case CellState.NEVER_PROBED:
-            yield _rect(x, y, wide, tall, f"url(#{prefix}-hatch)", _INK, 3)
-            yield _label(x, y, "never")
+            yield from _unseen(x, y, "never")
         case CellState.NOT_PLANNED:
-            yield _rect(x, y, wide, tall, f"url(#{prefix}-hatch)", _INK, 3)
-            yield _label(x, y, "no plan")
+            yield from _unseen(x, y, "no plan")
 
 
-def _label(x: int, y: int, words: str) -> str:
-    return _rect(x + 10, y + 3, _CELL - 24, _ROW - 10, _PAPER) + _text(
-        x + 14, y + 15, words, bold=True
-    )
+def _unseen(x: int, y: int, words: str) -> Iterator[str]:
+    yield from _hatched(x, y, _CELL - 4, _ROW - 4)
+    yield _rect(x + 16, y + 3, _CELL - 36, _ROW - 10, _PAPER)
+    yield _text(x + 20, y + 15, words, bold=True)
 
 
-def findings_picture(
-    findings: Sequence[FindingRow], since: datetime, until: datetime, prefix: str
-) -> str:
+def _hatched(x: int, y: int, wide: int, tall: int) -> Iterator[str]:
+    """Yield a rectangle with a thick edge and diagonal lines, which print as they look."""
+    yield _rect(x, y, wide, tall, "#f4e3b2", _INK, 3)
+    lines = []
+    for start in range(_HATCH - tall, wide, _HATCH):
+        # From the lower edge up to the right, cut off at the sides.
+        left, right = max(0, start), min(wide, start + tall)
+        low, high = y + tall + start - left, y + tall + start - right
+        lines.append(f"M{x + left} {low}L{x + right} {high}")
+    yield f'<path d="{"".join(lines)}" stroke="{_INK}" stroke-width="3"/>'
+
+
+def findings_picture(findings: Sequence[FindingRow], since: datetime, until: datetime) -> str:
     """Return findings over a week: onset, detection (diamond), page (triangle), end."""
     width, height = _LEFT + _TIME_WIDTH + 20, 34 + _ROW * len(findings) + 24
-    parts = [*_opening(width, height, "Findings over the week", prefix)]
+    parts = [*_opening(width, height, "Findings over the week")]
     seconds = (until - since).total_seconds()
 
     def at(moment: datetime) -> int:
@@ -149,17 +158,12 @@ def _mark(x: int, y: int, shape: str) -> str:
     return f'<polygon points="{points}" fill="{_PAPER}" stroke="{_INK}" stroke-width="2"/>'
 
 
-def _opening(width: int, height: int, title: str, prefix: str) -> Iterator[str]:
+def _opening(width: int, height: int, title: str) -> Iterator[str]:
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" role="img">'
     )
     yield f"<title>{escape(title)}</title>"
-    yield (
-        f'<defs><pattern id="{prefix}-hatch" width="8" height="8" patternUnits="userSpaceOnUse" '
-        f'patternTransform="rotate(45)"><rect width="8" height="8" fill="#f4e3b2"/>'
-        f'<rect width="4" height="8" fill="{_INK}"/></pattern></defs>'
-    )
     yield _rect(0, 0, width, height, _PAPER)
 
 

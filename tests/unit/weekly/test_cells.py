@@ -1,0 +1,35 @@
+"""What stands in a cell of the page: never rounded to what it is not."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.weekly.cells import cell, duration, heading, percent
+
+
+@given(st.floats(1e-12, 1 - 1e-12))
+def test_a_share_is_never_rounded_to_none_or_all(ratio: float) -> None:
+    assert percent(ratio) not in {"0 %", "100 %", "0.00 %", "100.00 %", "0.0000 %", "100.0000 %"}
+
+
+def test_shares_are_told_in_percent() -> None:
+    assert [percent(x) for x in (0, 1, 0.5, 0.00012345, 0.999999999)] == [
+        *("0 %", "100 %", "50.00 %", "0.01 %"),
+        "> 99.9999 %",
+    ]
+
+
+def test_what_is_not_known_is_a_dash_and_zero_is_not() -> None:
+    assert [cell("x", value) for value in (None, "", (), 0, 0.0, False)] == [
+        *("\u2013", "\u2013", "\u2013", "0", "0", "no")
+    ]
+
+
+def test_durations_have_the_unit_that_fits() -> None:
+    assert [duration(x) for x in (7, 90, 7200, 180_000)] == ["7 s", "1.5 min", "2.0 h", "2.1 d"]
+
+
+def test_headings_are_words() -> None:
+    assert heading("bad_at_most") == "bad at most"
+    assert heading("failed_ratio") == "failed"

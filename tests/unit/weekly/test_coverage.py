@@ -1,0 +1,110 @@
+"""The coverage map: never probed is as visible as failing, and few is not clean."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from monitor.store.week_reader import Tally
+from monitor.weekly.coverage import (
+    LEAST_ANSWERS,
+    concurrency_order,
+    length_order,
+    map_of,
+    strata_of,
+)
+from monitor.weekly.inputs import KnownTarget, Place
+from monitor.weekly.pictures import map_picture
+from monitor.weekly.record import CellState
+from tests.unit.weekly.samples import a_cell
+
+
+def place(shape: str, length: str, concurrency: int = 1, cache: str = "cold") -> Place:
+    stratum = f"{length}/c{concurrency}/{cache}/plain/one"
+    return Place(probe=shape, shape=shape, stratum=stratum)
+
+
+def target(*planned: Place) -> KnownTarget:
+    return KnownTarget(
+        name="glm",
+        model="m",
+        asked=True,
+        nodes=False,
+        objective_ratio=0.999,
+        planned=planned,
+        gaps=(),
+    )
+
+
+def states(strata: object) -> dict[tuple[str, str, str], CellState]:
+    cells = map_of(strata)  # type: ignore[arg-type]
+    return {(c.shape, c.length, c.concurrency): c.state for c in cells}
+
+
+def test_each_cell_says_what_is_known_of_it() -> None:
+    planned = [place("canary", "short"), place("pair", "short"), place("pair", "short", 8)]
+    found = {
+        planned[0]: Tally(good=LEAST_ANSWERS),
+        planned[1]: Tally(good=LEAST_ANSWERS - 1),
+        place("burst", "short", 8): Tally(good=100, bad=1),
+        place("repeat", "short"): Tally(errors=3, invalid=2),
+    }
+    seen = states(strata_of(target(*planned), "glm", found))
+    assert seen["canary", "short", "c1"] is CellState.CLEAN
+    assert seen["pair", "short", "c1"] is CellState.FEW
+    assert seen["pair", "short", "c8"] is CellState.NEVER_PROBED
+    assert seen["burst", "short", "c8"] is CellState.FAILING
+    assert seen["repeat", "short", "c1"] is CellState.NOT_ANSWERED
+    assert seen["canary", "short", "c8"] is CellState.NOT_PLANNED
+    assert len(seen) == 8
+
+
+def test_strata_of_one_cell_are_added_up() -> None:
+    warm, cold = place("canary", "short", cache="warm"), place("canary", "short")
+    rows = strata_of(
+        target(warm, cold), "glm", {warm: Tally(good=20, errors=1), cold: Tally(good=9)}
+    )
+    [cell] = map_of(rows)
+    assert (cell.good, cell.errors, cell.state) == (29, 1, CellState.CLEAN)
+    assert cell.bad_at_most == pytest.approx(1 - 0.05 ** (1 / 29))
+
+
+def test_a_length_of_one_shape_alone_is_no_cell_of_the_others() -> None:
+    rows = strata_of(target(place("canary", "short"), place("boundary", "over-4096")), "glm", {})
+    assert set(states(rows)) == {("canary", "short", "c1"), ("boundary", "over-4096", "c1")}
+
+
+def test_nothing_asked_leaves_everything_possible() -> None:
+    [row] = strata_of(target(place("canary", "short")), "glm", {})
+    assert (row.planned, row.bad_at_most, row.shown_at_least) == (True, 1.0, None)
+
+
+def test_what_was_seen_of_a_target_that_is_not_configured_any_more_is_told() -> None:
+    [row] = strata_of(None, "gone", {place("canary", "short"): Tally(good=299)})
+    assert (row.target, row.planned) == ("gone", False)
+    assert row.bad_at_most == pytest.approx(0.01, rel=0.01)
+    assert row.shown_at_least == row.bad_at_most
+
+
+def test_the_least_number_of_answers_would_show_a_fault_in_a_tenth() -> None:
+    assert 0.9**LEAST_ANSWERS <= 0.05 < 0.9 ** (LEAST_ANSWERS - 1)
+    assert math.isclose(LEAST_ANSWERS, 29)
+
+
+def test_lengths_and_concurrencies_stand_in_their_order() -> None:
+    assert sorted(["128k", "short", "8k", "1.5k", "mixed"], key=length_order) == [
+        *("mixed", "short", "1.5k", "8k", "128k")
+    ]
+    assert sorted(["c32", "c2", "-", "c1"], key=concurrency_order) == ["-", "c1", "c2", "c32"]
+
+
+def test_what_was_never_probed_is_drawn_as_heavily_as_what_fails() -> None:
+    def edges(state: CellState, **given: int) -> int:
+        return map_picture([a_cell(state, **given)]).count('stroke-width="3"')
+
+    failing = edges(CellState.FAILING, bad=1)
+    for state in (CellState.NEVER_PROBED, CellState.NOT_PLANNED, CellState.NOT_ANSWERED):
+        assert edges(state) >= failing > 0, state
+    assert edges(CellState.CLEAN) == edges(CellState.FEW) == 0
+    assert "#c6e7d4" not in map_picture([a_cell(CellState.FEW)])

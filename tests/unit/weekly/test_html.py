@@ -1,0 +1,127 @@
+"""The page: whole, small, and nothing in it acts, whatever a target or node said."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import re
+from html.parser import HTMLParser
+
+from monitor.weekly.cells import cell
+from monitor.weekly.html import MOST_BYTES, MOST_ROWS, html_of
+from monitor.weekly.record import CellState, StratumRow, TargetRow
+from monitor.weekly.tables import TITLES, tables_of
+from monitor.weekly.text import harmless
+from tests.unit.weekly.samples import a_cell, a_report, a_row
+
+HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}</style>&amp;"
+# What may stand in a page of ours.
+ELEMENTS = {
+    *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "strong", "span"),
+    *("code", "nav", "ul", "li", "a", "div", "table", "thead", "tbody", "tr", "th", "td"),
+    *("svg", "rect", "text", "line", "path", "polygon"),
+}
+
+
+class Page(HTMLParser):
+    """Reads which elements and attributes a page has, and the texts of its tables."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: set[str] = set()
+        self.attributes: set[tuple[str, str]] = set()
+        self.tables: dict[str, list[list[str]]] = {}
+        self.links: list[str] = []
+        self._name, self._cell = "", None
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.add(tag)
+        self.attributes |= {(tag, name) for name, _ in attrs}
+        given = dict(attrs)
+        if tag == "h2":
+            self._name = given["id"] or ""
+            self.tables[self._name] = []
+        elif tag == "tr" and self._name:
+            self.tables[self._name].append([])
+        elif tag in {"td", "th"}:
+            self._cell = ""
+        self.links += [given["href"] or ""] if "href" in given else []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"td", "th"}:
+            self.tables[self._name][-1].append(self._cell or "")
+            self._cell = None
+
+    def handle_data(self, data: str) -> None:
+        if self._cell is not None:
+            self._cell += data
+
+
+def test_every_table_of_the_machine_formats_is_the_page_s() -> None:
+    report = a_report()
+    shown = Page(html_of(report)).tables
+    assert list(shown) == list(TITLES)
+    for table in tables_of(report)[1:]:
+        names = [column.name for column in table.columns]
+        texts = [[cell(n, v) for n, v in zip(names, row, strict=True)] for row in table.rows]
+        assert shown[table.name][1:] == texts, table.name
+
+
+def test_what_was_not_looked_at_comes_directly_below_the_targets() -> None:
+    assert list(Page(html_of(a_report())).tables)[:2] == ["targets", "not_looked_at"]
+
+
+def test_hostile_text_is_text() -> None:
+    page = html_of(harmless(a_report(HOSTILE)))
+    read = Page(page)
+    assert read.elements <= ELEMENTS
+    assert not [name for _, name in read.attributes if name.startswith("on") or name == "style"]
+    assert all(link.startswith("#") for link in read.links)
+    assert "\u202e" not in page.decode()
+    assert b"[U+202E]" in page
+    assert b"alert(1)&lt;/script&gt;" in page
+    assert read.tables["methods"][1] == [HOSTILE.replace("\u202e", "[U+202E]")] * 2
+
+
+def test_the_page_runs_nothing_and_loads_nothing() -> None:
+    page = html_of(a_report()).decode()
+    [policy] = re.findall(r'Content-Security-Policy" content="([^"]+)"', page)
+    [style] = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}';" in policy.replace("&#39;", "'")
+    assert not re.search(
+        r"<script|<link|<iframe|src=|url\(|@import|https?://(?!www\.w3\.org)", page
+    )
+
+
+def test_a_page_says_how_many_rows_it_leaves_out_and_where_they_are() -> None:
+    rows = tuple(a_row(StratumRow) for _ in range(MOST_ROWS + 3))
+    page = html_of(a_report(strata=rows)).decode()
+    assert "<strong>3 more rows</strong> stand in strata.csv" in page
+
+
+def test_a_page_stays_small_however_much_there_is() -> None:
+    text = "w" * 500
+    many = {name: tuple(_rows(name, text)) for name in ("strata", "changes", "not_looked_at")}
+    targets = tuple(a_row(TargetRow, target=f"target-{n:04d}") for n in range(1_000))
+    cells = tuple(
+        a_cell(CellState.CLEAN, target=f"target-{n:04d}", length=f"{k}k")
+        for n in range(60)
+        for k in range(40)
+    )
+    page = html_of(a_report(targets=targets, coverage=cells, **many))
+    assert len(page) < MOST_BYTES
+    assert b"more rows" in page or b"rows</strong>" in page
+
+
+def _rows(name: str, text: str) -> list[object]:
+    [table] = [getattr(a_report(text), name)]
+    return [table[0]] * 5_000
+
+
+def test_a_week_without_data_says_so_first() -> None:
+    page = html_of(dataclasses.replace(a_report(), has_data=False, chain=None)).decode()
+    assert page.index("No data") < page.index("<h2")
+    assert "no audit chain" in page
