@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 
 from monitor.cli.config_commands import Report
-from monitor.cli.doctor_around import check_listening, check_node, check_storage
+from monitor.cli.doctor_around import check_listening, check_storage
 from monitor.cli.doctor_calibration import check_calibrations
 from monitor.cli.doctor_checks import check_checks
 from monitor.cli.doctor_line import Health, Line, Surroundings
+from monitor.cli.doctor_nodes import check_nodes
 from monitor.cli.doctor_pages import check_pages
 from monitor.cli.doctor_schema import check_schema
 from monitor.cli.doctor_sql import check_readers
@@ -30,7 +31,7 @@ async def doctor(around: Surroundings) -> Report:
         _all(check_schema(around), check_calibrations(around)),
         _all(check_checks(around)),
         *(_all(check_target(around, target)) for target in targets),
-        *(_one(check_node(around, target, node)) for target in targets for node in target.nodes),
+        *(_all(check_nodes(around, target)) for target in around.config.served),
         _all(check_listening(around)),
         _all(check_readers(around)),
         _all(check_pages(around)),
@@ -54,10 +55,6 @@ def exit_code(lines: list[Line]) -> int:
 
 async def _all(*groups: AsyncIterator[Line]) -> list[Line]:
     return [line for lines in groups async for line in lines]
-
-
-async def _one(line: Awaitable[Line]) -> list[Line]:
-    return [await line]
 
 
 def _summary(lines: list[Line]) -> str:

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from monitor.cli.doctor_line import Line, Surroundings, fail, no_answer, ok, unknown, warn
 from monitor.cli.doctor_target import read_secret
-from monitor.config import Node, Target
 from monitor.conventions.metric import PREFIX
 from monitor.errors import ConfigError
 from monitor.sinks import sealer_of
@@ -122,26 +121,6 @@ async def check_clickhouse(around: Surroundings, url: str) -> Line:
         )
     said = f"{address} answers {reply.status} to SELECT 1"
     return fail(what, said, "check that the database exists and the user may read it")
-
-
-async def check_node(around: Surroundings, target: Target, node: Node) -> Line:
-    """See that a node's metrics can be read."""
-    what = f"{target.name} node {node.url}"
-    secret = read_secret(around, node.token)
-    if isinstance(secret, ConfigError):
-        return fail(what, secret.problem, str(secret.remedy))
-    headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
-    reply = await around.get(f"{node.url}/metrics", headers)
-    if reply.status is None:
-        return fail(
-            what, no_answer(reply), "check the node's url, and that this machine may reach it"
-        )
-    if reply.status in (401, 403):
-        return fail(what, f"refused with {reply.status}", "check token_env or token_file")
-    if reply.status != _HTTP_OK:
-        said = f"reachable, but /metrics answers {reply.status}"
-        return warn(what, said, "switch the engine's metrics on (SGLang: --enable-metrics)")
-    return ok(what, "reachable, metrics are on")
 
 
 async def check_listening(around: Surroundings) -> AsyncIterator[Line]:

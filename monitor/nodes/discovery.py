@@ -66,6 +66,7 @@ class NodeFinder:
         clock: Clock,
         engines: Collection[str],
         resolve: Resolve = resolve_host,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.served = tuple(served)
         self._folder = folder
@@ -73,7 +74,7 @@ class NodeFinder:
         self._engines = engines
         self._resolve = resolve
         self._seconds = reading.timeout_seconds
-        self._tokens = {ref: resolve_secret(ref) for ref in _secrets(self.served)}
+        self._tokens = {ref: resolve_secret(ref, environ) for ref in _secrets(self.served)}
         self._last: dict[tuple[str, int, str], tuple[Listed, ...]] = {}
         self._allowed = Allowed.by(reading.addresses, list(_urls(self.served)))
 
@@ -86,6 +87,7 @@ class NodeFinder:
         clock: Clock,
         engines: Collection[str],
         resolve: Resolve = resolve_host,
+        environ: Mapping[str, str] | None = None,
     ) -> NodeFinder:
         """Return what finds the nodes of these targets of a configuration."""
         return cls(
@@ -95,7 +97,13 @@ class NodeFinder:
             clock=clock,
             engines=engines,
             resolve=resolve,
+            environ=environ,
         )
+
+    @property
+    def tokens(self) -> frozenset[str]:
+        """Every token of these targets, so that no word of a node's can be one."""
+        return frozenset(self._tokens.values())
 
     def credential(self, ref: SecretRef | None) -> str | None:
         """Return the value of a token of these targets."""

@@ -21,6 +21,9 @@ from monitor.cli.doctor_line import Health, Surroundings
 from monitor.cli.doctor_sql import check_readers
 from monitor.cli.doctor_target import check_connection
 from monitor.clock import SystemClock
+from tests.fakes.node_pages import litellm, vllm
+from tests.fakes.node_servers import NodeServer
+from tests.fakes.node_servers import serving as serving_nodes
 from tests.unit.cli.certificate import self_signed
 from tests.unit.cli.small_server import Answer, Handler, serving
 from tests.unit.config.known import load_text
@@ -32,14 +35,16 @@ KEYS = {
     "VICTIM_B_KEY": "planted-key-b",
     "NODE_TOKEN": "planted-node",
 }
-MODELS = json.dumps({"data": [{"id": "glm-5.3"}]})
+MODELS = json.dumps({"data": [{"id": "glm-5.3", "owned_by": "vllm", "max_model_len": 4096}]})
 
 
 def healthy(path: str, headers: Mapping[str, str]) -> Answer:
     """A model server that looks at keys, with metrics behind a token."""
     sent = headers.get("authorization", "")
+    if path == "/version":
+        return Answer(200, '{"version": "0.33.0"}')
     if path == "/v1/models":
-        good = sent in ("Bearer planted-key-a", "Bearer planted-key-b")
+        good = sent.removeprefix("Bearer ") in KEYS.values()
         return Answer(200, MODELS) if good else Answer(401)
     if path == "/metrics":
         return Answer(200, "up 1\n") if sent == "Bearer planted-node" else Answer(403)
@@ -107,7 +112,8 @@ def test_all_is_well_but_the_daemon_is_not_running(tmp_path: Path) -> None:
     report = ask(tmp_path)
     assert "fail" not in report.text
     assert line(report, "glm key of donor-a").startswith("ok       glm key of donor-a: accepted")
-    assert line(report, "glm node http://127.0.0.1").startswith("ok") or "reachable" in report.text
+    assert "glm node 127.0.0.1:" in report.text
+    assert "no page shows an engine" not in report.text
     assert "the daemon is not running" in line(report, "metrics")
     assert report.exit_code == 3
     assert not any(key in report.text for key in KEYS.values())
@@ -194,7 +200,7 @@ def test_a_clock_that_cannot_be_read(tmp_path: Path, date: str | None) -> None:
 
 def test_a_node_that_refuses_and_one_that_is_away(tmp_path: Path) -> None:
     report = ask(tmp_path, environ={**KEYS, "NODE_TOKEN": "planted-wrong"})
-    assert "refused with 403 do: check token_env or token_file" in report.text.replace(
+    assert "refused with 401 do: check token_env or token_file" in report.text.replace(
         "\n        ", ""
     )
     away = ask(
@@ -390,3 +396,71 @@ def test_that_texts_are_kept_is_said_with_the_key_they_are_sealed_to(
     assert line.health is Health.OK
     assert line.said == f"{which} are kept for 7 d, sealed to key {OPENER.key_id}"
     assert not list(check_bodies(around(tmp_path, text_for(9, 9), KEYS)))
+
+
+OTHER = "another-token"  # noqa: S105 - a made-up one
+NODES_ONLY = "version: 1\n" + NO_READERS + "targets:\n  - name: glm\n"
+
+
+def of_nodes(folder: Path, text: str, *nodes: NodeServer) -> Report:
+    """Return what the doctor says of a target that is there for its nodes only."""
+    with serving_nodes(*nodes) as urls:
+        for place, url in enumerate(urls):
+            text = text.replace(f"NODE{place}", url)
+        return asyncio.run(doctor(around(folder, NODES_ONLY + text, KEYS)))
+
+
+def test_a_node_whose_engine_is_known_is_told(tmp_path: Path) -> None:
+    report = of_nodes(tmp_path, "    nodes: [{name: a, url: 'NODE0'}]\n", NodeServer(vllm()))
+    assert "glm node a: vllm 0.33.0, unified" in report.text
+
+
+def test_a_node_that_is_no_engine_we_can_read_is_not_told(tmp_path: Path) -> None:
+    report = of_nodes(tmp_path, "    nodes: [{name: a, url: 'NODE0'}]\n", NodeServer({}))
+    found = line(report, "glm node a")
+    assert found.startswith("unknown  glm node a: reachable, but no page shows an engine")
+    assert "do: set engine" in found
+
+
+def test_a_node_wants_another_token_is_told(tmp_path: Path) -> None:
+    text = "    nodes: [{name: a, url: 'NODE0', token_env: NODE_TOKEN}]\n"
+    report = of_nodes(tmp_path, text, NodeServer(vllm(), token=OTHER))
+    assert "glm node a: refused with 401" in line(report, "glm node a")
+    assert "planted-node" not in report.text
+
+
+def test_a_node_that_was_found_outside_the_ranges_names_the_remedy(tmp_path: Path) -> None:
+    text = "    node_sources: [{file_sd: n.json}]\nnodes: {addresses: [10.0.0.0/8]}\n"
+    (tmp_path / "n.json").write_text('[{"targets": ["127.0.0.1:9"]}]', "utf-8")
+    found = line(of_nodes(tmp_path, text), "glm node 127.0.0.1:9")
+    assert found.startswith("fail")
+    assert "do: add its range to nodes.addresses" in found
+
+
+def test_a_source_of_nodes_that_gives_none_fails(tmp_path: Path) -> None:
+    text = "    node_sources: [{file_sd: n.json}]\nnodes: {addresses: [10.0.0.0/8]}\n"
+    found = line(of_nodes(tmp_path, text), "glm nodes of file_sd n.json")
+    assert found.startswith("fail     glm nodes of file_sd n.json: no such file")
+
+
+def test_a_token_of_nodes_that_is_not_there_is_named(tmp_path: Path) -> None:
+    text = "    nodes: [{name: a, url: 'http://127.0.0.1:9', token_env: NO_SUCH}]\n"
+    found = line(of_nodes(tmp_path, text), "glm node a")
+    assert "environment variable NO_SUCH is not set" in found
+
+
+def test_of_many_nodes_only_those_that_need_something_have_a_line(tmp_path: Path) -> None:
+    text = "    node_sources: [{file_sd: n.json}]\nnodes: {addresses: [10.0.0.0/8]}\n"
+    targets = json.dumps([{"targets": [f"127.0.0.1:{port}" for port in range(1, 31)]}])
+    (tmp_path / "n.json").write_text(targets, "utf-8")
+    report = of_nodes(tmp_path, text)
+    assert "glm nodes: 0 of 30 are reachable and known" in report.text
+    assert "glm nodes: 10 more of them need something" in report.text
+
+
+def test_a_gateway_lists_its_models_or_says_why_not(tmp_path: Path) -> None:
+    text = "    gateway: {engine: litellm, url: 'NODE0'}\n"
+    report = of_nodes(tmp_path, text, NodeServer(litellm("a", "b")))
+    assert "ok       glm gateway: lists 2 models" in report.text
+    report = of_nodes(tmp_path, text, NodeServer({}))
+    assert line(report, "glm gateway").startswith("fail     glm gateway: its models: HTTP 404")
