@@ -38,6 +38,7 @@ from monitor.pipeline import Pipeline
 from monitor.planning import ProbeChoice, plan_pass
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind
+from monitor.prompts import GoldenPrompt
 from monitor.scanning import Scanner, scanner_over
 from monitor.scorers import scorer_of
 from monitor.selftest import SelfTester
@@ -125,9 +126,8 @@ def open_installation(
 
     ``log_verdicts`` writes a line for each verdict that is not good; a pass that ends in a report
     needs none. What is ``opened`` is used as it is and left open at the end; its configuration's
-    ``storage`` must name the same store. ``first`` are told of every verdict first,
-    ``sinks`` last. With ``watched`` the evidence of streams goes on, and alarms; with it, or with
-    ``nodes`` alone, nodes are there to be read.
+    ``storage`` must name the same store. ``first`` are told of every verdict first, ``sinks`` last.
+    With ``watched`` streams are watched and nodes are there to be read; with ``nodes`` only these.
     Raises ``ConfigError`` for a missing credential, and what ``open_store`` raises.
     """
     golden = golden_prompts()
@@ -144,16 +144,9 @@ def open_installation(
         judge = judge_of(config, targets, budget, clock, counters, watching)
         metrics.register(_health(config, store, budget, findings, self_tester))
         others = [*_told_last(config, store, metrics, clock, log_verdicts), *sinks]
-        pipeline = Pipeline(
-            clock=clock,
-            minter=Minter(store.key, registry),
-            registry=registry,
-            markers=store.markers,
-            golden=golden,
-            findings=findings,
-            sinks=_told(config, store, counters, first, others, resources, watching, findings),
-            measuring=Measuring(scorer, judge),
-        )
+        told = _told(config, store, counters, first, others, resources, watching, findings)
+        measuring = Measuring(scorer, judge)
+        pipeline = _pipeline(clock, store, registry, golden, findings, told, measuring)
         return Installation(
             config=config,
             clock=clock,
@@ -173,6 +166,27 @@ def open_installation(
             counters=counters,
             resources=resources.pop_all(),
         )
+
+
+def _pipeline(
+    clock: Clock,
+    store: Store,
+    registry: MarkerRegistry,
+    golden: Mapping[str, GoldenPrompt],
+    findings: Findings,
+    sinks: Sequence[Sink],
+    measuring: Measuring,
+) -> Pipeline:
+    return Pipeline(
+        clock=clock,
+        minter=Minter(store.key, registry),
+        registry=registry,
+        markers=store.markers,
+        golden=golden,
+        findings=findings,
+        sinks=sinks,
+        measuring=measuring,
+    )
 
 
 def _runner(
@@ -247,8 +261,7 @@ def _told_last(
         logger = logging.getLogger("monitor.verdicts")
         told.append(LogSink(logger, as_json=config.log.format == "json"))
     if (telemetry := config.settings.telemetry) is not None:
-        count = TelemetryCounter(metrics, config.environment).count
-        process = new_id("process")
+        count, process = TelemetryCounter(metrics, config.environment).count, new_id("process")
         told.append(telemetry_sink(config, telemetry, store.hasher, clock, process, count))
     return told
 
@@ -256,10 +269,8 @@ def _told_last(
 def _storage(
     config: Config, opened: Opened | None, resources: ExitStack, clock: Clock
 ) -> tuple[Store, MarkerRegistry]:
-    if opened is not None:
-        store, registry = opened.store, opened.registry
-    else:
-        store, registry = opened_storage(config, resources)
+    known = None if opened is None else (opened.store, opened.registry)
+    store, registry = known or opened_storage(config, resources)
     TargetBook(store.writer, store.reader, store.hasher).note(config.targets, clock.now())
     store.holds.settle_soon()
     return store, registry
@@ -279,8 +290,7 @@ def store_of(config: Config, on_statement: OnStatement | None = None) -> Store:
 
     ``on_statement`` is told how far migrations have come.
     """
-    storage = config.storage
-    spool = storage.spool
+    storage, spool = config.storage, config.storage.spool
     limits = WriterLimits(max_bytes=spool.max_mb * 1_000_000, fsync=spool.fsync)
     return open_store(
         config.storage_path,

@@ -15,7 +15,17 @@ from monitor.config.known import NodeEngineName
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef, quoted
 from monitor.config.section import Section
-from monitor.config.values import Duration, EnvName, FileName, Flag, HttpUrl, Label, Labels, Text
+from monitor.config.values import (
+    Duration,
+    EnvName,
+    FileName,
+    Flag,
+    HttpUrl,
+    Label,
+    Labels,
+    Ratio,
+    Text,
+)
 
 NodeRole = Literal["unified", "prefill", "decode"]
 Scheme = Literal["http", "https"]
@@ -170,6 +180,21 @@ class Gateway(Section):
         return self
 
 
+class Draft(Section):
+    """Where the acceptance of a healthy draft lies, with speculative decoding."""
+
+    lowest_length: Annotated[float, Field(strict=True, ge=0, le=64)] = Field(
+        default=1.4,
+        description="The fewest tokens a step, on average. 0: not looked at.",
+        examples=[2.1],
+    )
+    highest_ratio: Ratio = Field(
+        default=0.96,
+        description="The largest share of the draft that is taken. 1: not looked at.",
+        examples=[0.9],
+    )
+
+
 class NodeTarget(Section):
     """One model whose nodes are read, and which is never asked anything."""
 
@@ -177,6 +202,7 @@ class NodeTarget(Section):
     nodes: tuple[Node, ...] = Field((), description="As of any target.")
     node_sources: tuple[NodeSource, ...] = Field((), description="As of any target.")
     gateway: Gateway | None = Field(default=None, description="As of any target.")
+    draft: Draft = Field(default_factory=Draft, description="As of any target.")
     labels: Labels = Field(default_factory=dict, description="Region, tier and the like.")
 
 

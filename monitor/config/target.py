@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from monitor.config.acceptance import Truncation
 from monitor.config.known import EngineName, ProbeName
-from monitor.config.nodes import Gateway, Node, NodeSource, NodeTarget
+from monitor.config.nodes import Draft, Gateway, Node, NodeSource, NodeTarget
 from monitor.config.problems import wrong
 from monitor.config.secrets import SecretRef
 from monitor.config.section import Section
@@ -214,6 +214,10 @@ class Target(Section):
     )
     gateway: Gateway | None = Field(
         default=None, description="What lists the models that are served here."
+    )
+    draft: Draft = Field(
+        default_factory=Draft,
+        description="Where the acceptance of its draft lies, if nodes tell of one.",
     )
     labels: Labels = Field(default_factory=dict, description="Region, tier and the like.")
     overflow: Annotated[Overflow, BeforeValidator(_overflow)] = Field(

@@ -12,7 +12,7 @@ enough tokens is one score, and ``OUT_OF_BAND`` of them may be out.
 each quarter of a day is one score, 1 if it is a fifth or more below the lower of the same quarters
 of the first two days. ``LOW_QUARTERS`` of them may be. Simulated, 100 nodes for a month each whose
 acceptance wanders by 6 % over hours and swings by 8 % with the day: no alarm; at 10 % wander, 5; a
-decay by 30 % within three days is told on its third day.
+decay by 30 % within three days is told on its third or fourth day.
 
 Both are watched by the mixture e-SR detector, whose threshold is so high that all nodes together
 raise one false alarm in ``FALSE_ALARM_DAYS`` days of each kind, if the next score exceeds its rate
@@ -52,11 +52,11 @@ _STALE = timedelta(hours=1)
 class Band:
     """Where acceptance of a healthy node lies: at least so many tokens a step, at most that share.
 
-    ``None`` is not looked at.
+    Nothing is below 0 or above 1.
     """
 
-    lowest_length: float | None = LOWEST_LENGTH
-    highest_ratio: float | None = HIGHEST_RATIO
+    lowest_length: float = LOWEST_LENGTH
+    highest_ratio: float = HIGHEST_RATIO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +110,8 @@ class AcceptanceWatch:
         yield self._decay.signal(snapshot, fresh=fresh)
 
     def _score(self, snapshot: NodeSnapshot, length: float | None, ratio: float | None) -> None:
-        lowest, highest = self._band.lowest_length, self._band.highest_ratio
-        low = lowest is not None and length is not None and length < lowest
-        high = highest is not None and ratio is not None and ratio > highest
+        low = length is not None and length < self._band.lowest_length
+        high = ratio is not None and ratio > self._band.highest_ratio
         self._out = step(self._out, int(low or high), OUT_OF_BAND)
         self._last, self._value = snapshot.read_at, length if length is not None else ratio
         facts = snapshot.facts

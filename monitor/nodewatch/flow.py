@@ -11,10 +11,11 @@ from prometheus_client import CollectorRegistry
 
 from monitor.clock import Clock, new_id
 from monitor.config import Config, Target
+from monitor.config.nodes import Draft
 from monitor.conventions.nodes import LiveState
 from monitor.errors import StoreError
 from monitor.model import Verdict
-from monitor.nodes.live import LiveSignal, NodeWindows
+from monitor.nodes.live import Band, LiveSignal, NodeWindows
 from monitor.nodes.record import NodeSnapshot, NodeVerdict
 from monitor.nodes.ruleset import RuleSet
 from monitor.nodes.survey import Survey, Surveyor
@@ -47,7 +48,8 @@ class NodeWatch:
         self._writer = writer
         self._clock = clock
         self._tell = tell
-        self._windows = NodeWindows(config.nodes.interval_seconds)
+        bands = {each.name: _band(each.draft) for each in config.served}
+        self._windows = NodeWindows(config.nodes.interval_seconds, bands)
         self._news = News()
         self._now: NodesNow | None = None
         self._models = {each.name: _model(each) for each in config.served}
@@ -136,6 +138,10 @@ def node_watch_over(
         )
     )
     return watch
+
+
+def _band(draft: Draft) -> Band:
+    return Band(lowest_length=draft.lowest_length, highest_ratio=draft.highest_ratio)
 
 
 def _model(target: object) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from monitor.conventions.nodes import LiveKind, LiveState
 from monitor.errors import StoreError
 from monitor.model import Outcome, Verdict
 from monitor.nodes.record import KvUse, NodeCounter, NodeVerdict
@@ -23,6 +24,7 @@ from tests.fakes.node_pages import Page, document
 from tests.fakes.node_servers import NodeServer, serving
 from tests.unit.daemon.installed import ManualClock, config_of, installed
 from tests.unit.nodes.readers.shapes import info, listing, sglang_metrics
+from tests.unit.nodes.readings import of_kind
 from tests.unit.nodewatch.building import RULES, at, failing, gone, judged
 
 NODE = {"name": "prefill-0", "url": "http://127.0.0.1:9"}
@@ -179,6 +181,27 @@ def test_a_live_signal_is_logged_when_it_begins_and_when_it_ends(
         "live signal not_a_number of glm prefill-0",
         "live signal not_a_number of glm prefill-0 fails no more",
     ]
+
+
+@pytest.mark.parametrize(("draft", "fails"), [({"lowest_length": 2.5}, True), ({}, False)])
+def test_the_band_of_a_draft_is_that_of_the_configuration(
+    tmp_path: Path, clock: ManualClock, kept: Kept, draft: dict[str, float], fails: bool
+) -> None:
+    def drafting(number: int) -> NodeVerdict:
+        node = judged()
+        counts = {NodeCounter.GENERATED_TOKENS: 4000.0 * number}
+        live = replace(node.snapshot.live, accept_length=2.0, accept_ratio=0.5, counters=counts)
+        return replace(node, snapshot=replace(node.snapshot, live=live))
+
+    config = config_of(tmp_path, {"nodes": [NODE], "draft": draft})
+    scripted = Scripted(clock, *[[drafting(each)] for each in range(20)])
+    watch = NodeWatch(config, scripted, kept, clock, kept.tell)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(watch.run(kept.press))
+    assert watch.now is not None
+    signal = of_kind(watch.now.signals, LiveKind.ACCEPTANCE_OUT_OF_BAND)
+    assert signal is not None
+    assert (signal.state is LiveState.FAIL) is fails
 
 
 @pytest.fixture
