@@ -85,6 +85,7 @@ class NodePages:
         self._http = http
         self._root = url.rstrip("/").removesuffix("/v1")
         self._metrics_url = metrics_url or self._root + METRICS
+        self._relayed = origin_of(self._metrics_url) != origin_of(self._root)
         self._credential = credential
         self._clock = clock
         self._ends = clock.monotonic() + deadline_seconds
@@ -97,7 +98,7 @@ class NodePages:
 
         A relay that still has its metrics answers for a node that is gone, too.
         """
-        own = (page for path, page in self._pages.items() if self._is_own(self._url(path)))
+        own = (page for path, page in self._pages.items() if self._is_own(path))
         return any(page.status is not None for page in own)
 
     @property
@@ -162,7 +163,7 @@ class NodePages:
         raw = await self._http.send(
             "GET",
             url,
-            headers=bearer(self._credential if self._is_own(url) else None),
+            headers=bearer(self._credential if self._is_own(path) else None),
             timeout_seconds=left,
         )
         return _page(path, raw)
@@ -170,8 +171,8 @@ class NodePages:
     def _url(self, path: str) -> str:
         return self._metrics_url if path == METRICS else self._root + path
 
-    def _is_own(self, url: str) -> bool:
-        return origin_of(url) == origin_of(self._root)
+    def _is_own(self, path: str) -> bool:
+        return path != METRICS or not self._relayed
 
     def _left(self) -> float:
         return self._ends - self._clock.monotonic()
