@@ -66,7 +66,8 @@ def judge_nodes(
     A node fails if a rule that fails holds; else it is unknown if such a rule cannot be told; else
     it warns if any rule holds or cannot be told. It passes only if every rule that applies was told
     and does not hold. What is accepted counts for nothing. A rule that only warns and cannot be
-    told because of another node is left out: that node's own verdict says so.
+    told because of another node is left out: that node's own verdict says so. Matches stand worst
+    first, accepted ones last, so that the first one is the reason.
     """
     subjects = {rule.id: frozenset(peer_subjects(rule.condition)) for rule in rules.rules}
     bench = _Bench(rules, today, advertised or {}, accepted or {}, subjects)
@@ -83,6 +84,7 @@ def judge_nodes(
 
 def _verdict(bench: _Bench, snapshot: NodeSnapshot, view: NodeView, peers: Peers) -> NodeVerdict:
     spoken = [*_no_judgement(bench, snapshot), *_spoken(bench, snapshot, view, peers)]
+    spoken.sort(key=_rank)
     return NodeVerdict(
         snapshot=snapshot,
         conformity=_conformity(spoken),
@@ -159,6 +161,12 @@ def _accepted_until(bench: _Bench, snapshot: NodeSnapshot, rule: Rule) -> date |
         if each.rule == rule.id and each.node in (None, snapshot.node)
     ]
     return max(days, default=None)
+
+
+def _rank(spoken: _Spoken) -> tuple[bool, int]:
+    told = spoken.match.conformity is not Conformity.UNKNOWN
+    place = (spoken.severity is not Conformity.FAIL) * 2 + (not told)
+    return (spoken.match.accepted_until is not None, place)
 
 
 def _conformity(spoken: Sequence[_Spoken]) -> Conformity:

@@ -76,8 +76,9 @@ class Rule:
 class RuleSet:
     """All rules that were loaded.
 
-    ``dated`` is the newest day on which one was reviewed; ``sha256`` is of the files' names and
-    bytes, so that two installations can tell whether they hold the same rules.
+    ``dated`` is the newest day on which one of those that come along was reviewed: a rule of one's
+    own makes none of the others younger. ``sha256`` is of the files' names and bytes, so that two
+    installations can tell whether they hold the same rules.
     """
 
     rules: tuple[Rule, ...]
@@ -178,6 +179,7 @@ def load_rules(
     """
     files = [*_files(SHIPPED), *(() if extra is None else _files(extra))]
     rules: list[Rule] = []
+    reviewed: list[date] = []
     taken: dict[str, Path] = {}
     framed: list[bytes] = []
     for file in files:
@@ -185,11 +187,12 @@ def load_rules(
         _refuse_twice(loaded, file, taken)
         _refuse_unknown_shapes(loaded, shapes)
         rules += _rules_of(loaded)
+        reviewed += [each.reviewed for each in loaded.rules if file.parent == SHIPPED]
         framed += _framed(file.name.encode(), file.read_bytes())
     return RuleSet(
         rules=tuple(rules),
         strict=strict,
-        dated=max(rule.reviewed for rule in rules),
+        dated=max(reviewed),
         sha256=hashlib.sha256(b"".join(framed)).hexdigest(),
     )
 

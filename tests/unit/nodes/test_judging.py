@@ -180,6 +180,19 @@ def acceptance(rule: str, expires: date, node: str | None = None) -> AcceptedRul
     return AcceptedRule(rule=rule, owner="serving", reason="wanted", expires=expires, node=node)
 
 
+def test_the_first_match_is_the_reason() -> None:
+    truncating = {"allow_auto_truncate": True}
+    fleet = [without(bound(settings=truncating), "page_size"), decode()]
+    verdict, *_ = judge_nodes(fleet, RULES, today=TODAY)
+    names = [m.rule for m in verdict.matches]
+    assert names[:2] == ["sglang-decode-admits-more", "sglang-auto-truncate"]
+    assert verdict.matches[-1].conformity is Conformity.UNKNOWN
+    accepted = {("glm", "p0"): [acceptance("sglang-decode-admits-more", TODAY)]}
+    verdict, *_ = judge_nodes(fleet, RULES, today=TODAY, accepted=accepted)
+    assert verdict.matches[0].rule == "sglang-auto-truncate"
+    assert verdict.matches[-1].rule == "sglang-decode-admits-more"
+
+
 def test_what_was_accepted_counts_again_on_the_day_after() -> None:
     snapshot = node(settings={"allow_auto_truncate": True})
     accepted = {("glm", "n0"): [acceptance("sglang-auto-truncate", TODAY - timedelta(days=1))]}
@@ -349,7 +362,7 @@ def test_accepting_one_rule_hides_no_other(
         assert [m for m in one.matches if m.rule != rule] == [
             m for m in two.matches if m.rule != rule
         ]
-        assert [m.rule for m in one.matches] == [m.rule for m in two.matches]
+        assert sorted(m.rule for m in one.matches) == sorted(m.rule for m in two.matches)
         assert ORDER.index(two.conformity) <= ORDER.index(one.conformity)
         if days < 0:
             assert one.conformity is two.conformity

@@ -59,7 +59,8 @@ def test_own_rules_are_added_to_those_that_come_along(folder: Path) -> None:
     assert rules.ids == RULES.ids | {"own-rule"}
     own = rules.rules[-1]
     assert (own.severity, own.public, own.shape) == (Conformity.WARN, date(2026, 11, 1), "boundary")
-    assert rules.dated == date(2026, 12, 1)
+    assert own.reviewed == date(2026, 12, 1)
+    assert rules.dated == RULES.dated == max(rule.reviewed for rule in RULES.rules)
     assert rules.sha256 != RULES.sha256
 
 
