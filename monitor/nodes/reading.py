@@ -117,6 +117,8 @@ async def _reader(engine: str | None, pages: NodePages) -> NodeReader | None:
 
 def _origins(address: NodeAddress) -> frozenset[Origin]:
     urls = [address.url, *([address.metrics_url] if address.metrics_url else [])]
+    if set(address.url) & set("?#"):
+        raise ValueError("not the base of a node's pages: it has a query")
     return frozenset(origin_of(url) for url in urls)
 
 

@@ -90,6 +90,8 @@ async def live_of(
         length = length or _least(loads.all(steps, "speculative", "accept_length")) or None
         if use.running is None:
             use = _waiting(use, await pages.json(OLD_LOAD))
+    if said.sharded:
+        use = replace(use, capacity_tokens=None)  # of one part, where the others count all parts
     length = length or _average(said)
     _note(meter, use, length, said, gaps)
     return Live(

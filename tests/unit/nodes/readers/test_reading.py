@@ -117,6 +117,15 @@ def test_a_url_that_nobody_should_go_to_is_a_gap(url: str) -> None:
     assert node.asked == []
 
 
+@pytest.mark.parametrize("url", [f"{URL}/?token=hush", f"{URL}#hush"])
+def test_a_url_with_a_query_is_no_base_of_pages(url: str) -> None:
+    node = Node(SGLANG)
+    snapshot = read_with(node, replace(ADDRESS, url=url))
+    assert "has a query" in why(snapshot, "node")
+    assert node.asked == []
+    assert "hush" not in repr(snapshot)
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_node_that_refuses_the_credential_says_so(status: int) -> None:
     snapshot = read(dict.fromkeys(READABLE, status), engine="sglang")

@@ -69,6 +69,12 @@ def test_the_capacity_is_that_of_the_ranks_that_tell_their_use() -> None:
     assert (kv.used_tokens, kv.capacity_tokens) == (5, None)
 
 
+def test_of_a_pool_in_parts_the_gauge_is_no_capacity() -> None:
+    """The gauge tells one part, and what is free is counted over all of them."""
+    kv = _read(sglang_metrics(), dcp_size=4, max_req_input_len=98_298).live.kv
+    assert (kv.capacity_tokens, kv.used_tokens) == (None, 1_000)
+
+
 def test_a_priority_is_part_of_the_total_beside_it() -> None:
     gauge = "sglang:num_queue_reqs"
     total = labelled({gauge: 5}, priority="")
