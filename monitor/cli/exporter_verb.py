@@ -75,20 +75,9 @@ def exporter(  # noqa: PLR0913, PLR0917 - each is an option
         "kv_cache_dtype": kv_cache_dtype,
     }
     gpus = section(interval, dcgm, token_env, pools)
-    asyncio.run(
-        run_exporter(
-            Exporter(
-                host=host,
-                port=port,
-                env=env,
-                gpus=gpus,
-                folder=Path.cwd(),
-                nodes=tuple(_address(url, target, node_token_env) for url in node or ()),
-            ),
-            SystemClock(),
-            lambda url: typer.echo(f"serving {url}"),
-        )
-    )
+    nodes = tuple(_address(url, target, node_token_env) for url in node or ())
+    does = Exporter(host=host, port=port, env=env, gpus=gpus, folder=Path.cwd(), nodes=nodes)
+    asyncio.run(run_exporter(does, SystemClock(), lambda url: typer.echo(f"serving {url}")))
 
 
 def section(interval: str, dcgm: str | None, token_env: str | None, pools: dict[str, Any]) -> Gpus:

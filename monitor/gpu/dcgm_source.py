@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Event
-
-import httpx
 
 from monitor.clock import Clock
 from monitor.conventions.gpu import DriverState, GpuState
@@ -33,12 +31,12 @@ class DcgmSource:
         url: str,
         clock: Clock,
         token: str | None = None,
-        transport: httpx.AsyncBaseTransport | None = None,
+        client: Callable[[], HttpClient] | None = None,
     ) -> None:
         self._url = url
         self._clock = clock
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._transport = transport
+        self._client = client or self._bounded
         self._known: dict[str, GpuReading] = {}
         self._last: dict[str, int] = {}
         self._xids: Counter[tuple[str, int]] = Counter()
@@ -64,18 +62,20 @@ class DcgmSource:
         """Nothing is kept open between readings."""
 
     async def _fetch(self) -> RawReply:
-        client = HttpClient(
-            origins=frozenset({origin_of(self._url)}),
-            clock=self._clock,
-            limits=Limits(body_bytes=MOST_BYTES),
-            transport=self._transport,
-        )
+        client = self._client()  # a new one: each reading has a loop of its own
         try:
             return await client.send(
                 "GET", self._url, headers=self._headers, timeout_seconds=TIMEOUT_SECONDS
             )
         finally:
             await client.aclose()
+
+    def _bounded(self) -> HttpClient:
+        return HttpClient(
+            origins=frozenset({origin_of(self._url)}),
+            clock=self._clock,
+            limits=Limits(body_bytes=MOST_BYTES),
+        )
 
     def _count(self, last: Mapping[str, int]) -> None:
         for gpu, xid in last.items():

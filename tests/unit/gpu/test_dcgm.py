@@ -18,6 +18,7 @@ from monitor.conventions.gpu import (
 )
 from monitor.gpu import DcgmSource, GpuReading, GpusReading
 from monitor.gpu.dcgm import reading_of, samples_of
+from monitor.http import HttpClient
 from tests.unit.gpu.clocks import MovedClock
 
 AT = datetime(2026, 12, 1, tzinfo=UTC)
@@ -172,7 +173,12 @@ TOKEN = "planted-token"  # noqa: S105 - of nobody
 
 
 def source(exporter: Exporter, token: str | None = None) -> DcgmSource:
-    return DcgmSource("http://127.0.0.1:9400/metrics", MovedClock(), token, exporter)
+    clock, origins = MovedClock(), frozenset({("http", "127.0.0.1", 9400)})
+
+    def client() -> HttpClient:
+        return HttpClient(origins=origins, clock=clock, transport=exporter)
+
+    return DcgmSource("http://127.0.0.1:9400/metrics", clock, token, client)
 
 
 def states(told: GpusReading) -> dict[str, GpuState]:
