@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import cast
 
@@ -200,7 +201,9 @@ def _is_flag(subject: Subject) -> bool:
 
 
 def _scalar(raw: object, loc: Loc) -> Value:
-    _must(isinstance(raw, str | int | float), raw, loc, "text, a number, true or false")
+    endless = isinstance(raw, float) and not math.isfinite(raw)
+    fits = isinstance(raw, str | int | float) and not endless
+    _must(fits, raw, loc, "text, a number, true or false")
     return raw.casefold() if isinstance(raw, str) else cast("Value", raw)
 
 

@@ -113,11 +113,12 @@ def role_of(snapshot: NodeSnapshot) -> Role | None:
     """Return a node's role, or ``None`` if it cannot be told.
 
     Unified is also what is taken where nobody said anything. So it never hides another role, and
-    of an engine that says its role, or that is not known, it needs to be said.
+    of an engine that says its role, or that is not known, it needs to be said. Where configuration
+    and node name different ones, nobody knows.
     """
     said, given = snapshot.facts.role, snapshot.role
     if given is not Role.UNIFIED:
-        return given
+        return given if said in (None, given) else None
     if said is not None:
         return said
     engine = snapshot.facts.engine

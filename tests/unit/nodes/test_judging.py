@@ -120,6 +120,13 @@ def test_a_role_that_was_not_said_is_not_taken_for_unified() -> None:
     assert "sglang-decode-admits-more" in matches(verdict, Conformity.UNKNOWN)
 
 
+def test_a_role_that_node_and_configuration_disagree_about_is_unknown() -> None:
+    fleet = [replace(node(), role=Role.PREFILL), decode()]
+    assert conformities(fleet)[0] is Conformity.UNKNOWN
+    fleet = [replace(prefill(), role=Role.DECODE), prefill("p1"), decode()]
+    assert conformities(fleet)[0] is Conformity.UNKNOWN
+
+
 def test_what_a_node_says_holds_over_unified_in_the_configuration() -> None:
     said = replace(prefill(version=UNSAFE), role=Role.UNIFIED)
     assert conformities([said, decode(version=UNSAFE)])[0] is Conformity.FAIL

@@ -131,6 +131,11 @@ def test_strict_changes_how_bad_and_never_how_many(folder: Path) -> None:
         ),
         (
             "above: 1",
+            "above: 1e999",
+            "own.yaml:9: rules[0].when.all[1].above: must be text, a number, true or false, not",
+        ),
+        (
+            "above: 1",
             "above: {own_setting: page_size}",
             (
                 "own.yaml:9: rules[0].when.all[1].above: names no value to compare with "
