@@ -18,7 +18,6 @@ from monitor.nodes.readers.sglang_info import MODES, SETTINGS, Told, pool_bound,
 from monitor.nodes.readers.sglang_live import CONTEXT, LOADS, POOL, WANTED, live_of
 from monitor.nodes.record import NodeFacts, Role
 from monitor.nodes.scrape import Kept, Scrape
-from monitor.nodes.version import read_version
 
 INFO = ("/server_info", "/get_server_info")
 MODEL_INFO = ("/model_info", "/get_model_info")
@@ -77,7 +76,10 @@ async def _role(
         return None
     if role is None:
         roles = {MODES[each] for each in await _modes(pages) if each in MODES}
-        role = roles.pop() if len(roles) == 1 else _role_of_metrics(said, exposition)
+        if len(roles) > 1:
+            gaps.add("role", "the pages of the model and of the load state two roles")
+            return None
+        role = roles.pop() if roles else _role_of_metrics(said, exposition)
     return role
 
 
@@ -97,8 +99,8 @@ def _role_of_metrics(said: Told, exposition: Exposition | None) -> Role | None:
     types = Scrape(exposition).values_of("engine_type")
     known = next((each for each in Role if types == {each}), None)
     if known is Role.UNIFIED:
-        version = read_version(word(said.info.get("version")) or "").number
-        return known if version is not None and version > _ALWAYS_UNIFIED else None
+        release = said.release
+        return known if release is not None and release > _ALWAYS_UNIFIED else None
     return known
 
 
@@ -123,7 +125,7 @@ def _facts(said: Told, role: Role | None, meter: Meter) -> NodeFacts:
     pool = min(pools, default=None)
     return NodeFacts(
         engine="sglang",
-        version=word(said.info.get("version")),
+        version=said.version,
         role=role,
         models=said.models,
         advertised_tokens=said.advertised or context,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from packaging.version import Version
+
 from monitor.engines.openai_fields import object_at
 from monitor.nodes.pages import Document
 from monitor.nodes.readers.base import (
@@ -19,6 +21,7 @@ from monitor.nodes.readers.base import (
     word,
 )
 from monitor.nodes.record import Role, Setting
+from monitor.nodes.version import read_version
 
 MODES = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}
 SPARE_TOKENS = 6
@@ -82,6 +85,16 @@ class Told:
     info: Document
     models: tuple[str, ...]
     advertised: int | None
+
+    @property
+    def version(self) -> str | None:
+        """The version as it is stated."""
+        return word(self.info.get("version"))
+
+    @property
+    def release(self) -> Version | None:
+        """The version's number if it is a release, else ``None``."""
+        return read_version(self.version or "").number
 
     @property
     def states(self) -> list[Document]:
@@ -156,17 +169,17 @@ def role_told(said: Told) -> tuple[Role | None, bool]:
 def pool_bound(said: Told, *, context: int | None, pool: int | None) -> bool | None:
     """Tell whether the pool limits a prompt before the context does.
 
-    The scheduler's limit tells exactly, also where the pool is sharded; a rank with a smaller pool
-    than the first, whose limit it is, is held to its own pool. Without that limit pool and context
-    are compared, which a sharded pool does not allow.
+    The scheduler's limit tells exactly, also where the pool is sharded. A rank with a smaller pool
+    than the first, whose limit it is, is held to its own pool, and so are all where the limit is
+    not told; which a sharded pool does not allow.
     """
     advertised = said.advertised or context
     if advertised is None:
         return None
     if said.enforced is not None:
         smaller = said.first_pool is not None and pool is not None and pool < said.first_pool
-        held_back = smaller and pool is not None and pool < advertised
-        return said.enforced + SPARE_TOKENS < advertised or held_back
+        if said.enforced + SPARE_TOKENS < advertised or not smaller:
+            return said.enforced + SPARE_TOKENS < advertised
     if pool is None or said.sharded:
         return None
     return pool < advertised

@@ -96,7 +96,7 @@ async def live_of(
     _note(meter, use, length, said, gaps)
     return Live(
         kv=use,
-        counters=_counters(meter, role),
+        counters=_counters(meter, said, role),
         accept_length=length,
         accept_ratio=ratio if length is not None else None,
         started_seconds=meter.started(),
@@ -169,9 +169,16 @@ def _average(said: Told) -> float | None:
     return _least(each for each in lengths if each) or None
 
 
-def _counters(meter: Meter, role: Role | None) -> dict[NodeCounter, float]:
+def _counters(meter: Meter, said: Told, role: Role | None) -> dict[NodeCounter, float]:
+    """Return what is counted.
+
+    Failures have a metric from the first on. Where it is missing, a release had none; of other
+    builds it is not known whether they have the metric.
+    """
     counters: dict[NodeCounter, float] = {}
-    expected = _ALWAYS + (_IN_TRANSFER if role in {Role.PREFILL, Role.DECODE} else ())
+    expected = set(_ALWAYS)
+    if role in {Role.PREFILL, Role.DECODE} and said.release is None:
+        expected |= set(_IN_TRANSFER)
     for kind, names in COUNTERS.items():
         value = meter.counter(kind, names)
         if value is not None:

@@ -138,6 +138,25 @@ def test_a_rank_with_a_smaller_pool_binds_though_the_first_does_not() -> None:
     assert facts.pool_bound is True
 
 
+def test_of_parts_that_differ_nothing_is_concluded_but_by_the_limit() -> None:
+    """Each part is below the context, which says nothing of all of them together."""
+    states = [{"memory_usage": {"token_capacity": size}} for size in (50_000, 49_920)]
+    options = {"dp_size": 2, "dcp_size": 4, "internal_states": states}
+    whole = read(_node(pool=50_000, max_req_input_len=CONTEXT - 6, **options))
+    assert whole.facts.pool_bound is None
+    assert read(_node(pool=50_000, max_req_input_len=9_994, **options)).facts.pool_bound is True
+
+
+def test_pages_that_state_two_roles_leave_none() -> None:
+    pages = _node(metrics=sglang_metrics(engine_type="decode"))
+    del pages["/server_info"]["disaggregation_mode"]
+    loads = {"loads": [{"dp_rank": 0, "disaggregation": {"mode": "null"}}]}
+    pages |= {"/model_info": {"disaggregation_mode": "decode"}, "/v1/loads": loads}
+    snapshot = read(pages)
+    assert snapshot.facts.role is None
+    assert "two roles" in why(snapshot, "role")
+
+
 def test_a_rank_that_does_not_tell_its_pool_is_a_gap() -> None:
     snapshot = read(_node(dp_size=4))
     assert snapshot.facts.pool_tokens == POOL
