@@ -120,6 +120,7 @@ ROWS: dict[str, Row] = {
     "sglang-hierarchical-cache-sparse": _setting(
         "attention_backend", "dsa", "fa3", enable_hierarchical_cache=True
     ),
+    "sglang-dflash-concurrent": _setting("speculative_algorithm", "DFLASH2", "EAGLE"),
     "sglang-fp8-latent-attention": _setting(
         "enable_dp_attention", True, False, attention_backend="dsv4", dp_size=8
     ),
