@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 
-import httpx
-
 from monitor.cli.doctor_line import Line, Surroundings, fail, ok, unknown, warn
 from monitor.cli.doctor_target import read_secret
 from monitor.config import NodeTarget, SecretRef, Target
 from monitor.config.nodes import Gateway
 from monitor.engines.wire import bearer
 from monitor.errors import ConfigError
-from monitor.http import HttpClient, origin_of
+from monitor.http import HttpClient, Transport, origin_of
 from monitor.nodes.discovery import NodeFinder
 from monitor.nodes.gateway import read_gateway
 from monitor.nodes.readers import NODE_ENGINES
@@ -68,7 +66,7 @@ async def _gateway_line(
     target: str,
     gateway: Gateway,
     credential: str | None,
-    transport: httpx.AsyncBaseTransport,
+    transport: Transport,
 ) -> Line:
     what = f"{target} gateway"
     reading = await read_gateway(
@@ -116,7 +114,7 @@ async def _line(
     around: Surroundings,
     address: NodeAddress,
     snapshot: NodeSnapshot,
-    transport: httpx.AsyncBaseTransport,
+    transport: Transport,
 ) -> Line:
     what = f"{address.target} node {address.node}"
     facts = snapshot.facts
@@ -137,7 +135,7 @@ async def _line(
 
 
 async def _unknown_engine(
-    around: Surroundings, what: str, address: NodeAddress, transport: httpx.AsyncBaseTransport
+    around: Surroundings, what: str, address: NodeAddress, transport: Transport
 ) -> Line:
     """Tell a node that refuses our token from one that is no engine we can read."""
     root = address.url.removesuffix("/v1")

@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
-
 from monitor.clock import Clock
 from monitor.config import Config, NodeTarget, SecretRef, Target, resolve_secret
 from monitor.config.acceptance import AcceptedRule
 from monitor.config.nodes import Node, NodeReading, NodeSource, Reached, host_and_port
+from monitor.http import Transport, origin_of
 from monitor.nodes.file_sd import BadFileError, Listed, files_of, read_file
 from monitor.nodes.guard import Allowed, GuardedTransport, Resolve, addresses, resolve_host
 from monitor.nodes.reading import NodeAddress
@@ -110,7 +109,7 @@ class NodeFinder:
         return None if ref is None else self._tokens[ref]
 
     def transport(
-        self, found: Found | None = None, *, inner: httpx.AsyncBaseTransport | None = None
+        self, found: Found | None = None, *, inner: Transport | None = None
     ) -> GuardedTransport:
         """Return what connects, for one reading, to allowed addresses only."""
         names = found.names if found else {}
@@ -261,7 +260,7 @@ def _key(address: NodeAddress) -> NodeKey:
 
 
 def _host(address: NodeAddress) -> str:
-    return httpx.URL(address.url).host
+    return origin_of(address.url)[1]
 
 
 def _certified_name(source: NodeSource) -> str | None:

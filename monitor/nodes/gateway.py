@@ -12,14 +12,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-import httpx
-
 from monitor.clock import Clock
 from monitor.config import NodeTarget, Target
 from monitor.config.nodes import Gateway
 from monitor.engines.openai_fields import is_object, object_at
 from monitor.engines.wire import Refused, fetch_json
-from monitor.http import HttpClient, Limits, origin_of
+from monitor.http import HttpClient, Limits, Transport, origin_of
 from monitor.nodes.readers.base import tokens
 from monitor.nodes.record import Gap
 from monitor.scoring.pii.secrets import JWT, VENDORS
@@ -73,7 +71,7 @@ async def read_gateway(
     credential: str | None,
     clock: Clock,
     timeout_seconds: float,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: Transport | None = None,
 ) -> GatewayReading:
     """Return what a gateway serves; what it does wrong is a gap, and never an exception.
 

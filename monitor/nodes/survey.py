@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-import httpx
-
 from monitor.clock import Clock
 from monitor.config import NodeTarget, Target
 from monitor.config.nodes import NodeReading
+from monitor.http import Transport
 from monitor.nodes.discovery import Found, NodeFinder, NodeKey
 from monitor.nodes.gateway import GatewayReading, advertised_of, read_gateway
 from monitor.nodes.judging import AcceptedRule, judge_nodes
@@ -50,7 +49,7 @@ class Surveyor:
         *,
         asked: Collection[str],
         clock: Clock,
-        inner: httpx.AsyncBaseTransport | None = None,
+        inner: Transport | None = None,
     ) -> None:
         self.rules = rules
         self._finder = finder
@@ -87,7 +86,7 @@ class Surveyor:
         )
         return Survey(verdicts=verdicts, gateways=gateways)
 
-    async def _gateways(self, transport: httpx.AsyncBaseTransport) -> tuple[GatewayReading, ...]:
+    async def _gateways(self, transport: Transport) -> tuple[GatewayReading, ...]:
         return tuple(
             await asyncio.gather(
                 *(

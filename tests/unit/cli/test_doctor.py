@@ -398,7 +398,7 @@ def test_that_texts_are_kept_is_said_with_the_key_they_are_sealed_to(
     assert not list(check_bodies(around(tmp_path, text_for(9, 9), KEYS)))
 
 
-OTHER = "another-token"  # noqa: S105 - a made-up one
+OTHER = "another-token"
 NODES_ONLY = "version: 1\n" + NO_READERS + "targets:\n  - name: glm\n"
 
 

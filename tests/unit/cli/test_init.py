@@ -74,6 +74,7 @@ def test_every_commented_line_of_the_template_is_usable(tmp_path: Path) -> None:
     init(path)
     lines = path.read_text(encoding="utf-8").splitlines()
     keys = "context_tokens: output_tokens: nodes: labels: reasoning: price: schedule: log: pages:"
+    keys += " node_sources: gateway:"
     shown = ("  - {", "  pagerduty:", "  drain:", *keys.split())
     keep = [
         line.replace("# ", "", 1) if line.strip().removeprefix("# ").startswith(shown) else line
@@ -85,6 +86,8 @@ def test_every_commented_line_of_the_template_is_usable(tmp_path: Path) -> None:
     target = config.targets[0]
     assert config.settings.pages.drain_command(target.name) == "gatewayctl drain {target}"
     assert (target.context_tokens, len(target.nodes)) == (131_072, 2)
+    assert (len(target.node_sources), config.nodes.addresses) == (1, ("10.0.0.0/8",))
+    assert target.gateway is not None
     assert target.price is not None
 
 
