@@ -41,14 +41,24 @@ def pager() -> Iterator[Endpoint]:
 
 
 @contextmanager
-def watched(installation: Installation, pager: Endpoint, folder: Path) -> Iterator[Daemon]:
-    """Run the daemon, and beside it Prometheus and Alertmanager that page this endpoint."""
+def watched(
+    installation: Installation, pager: Endpoint, folder: Path, *more: Path
+) -> Iterator[Daemon]:
+    """Run the daemon, and beside it Prometheus and Alertmanager that page this endpoint.
+
+    ``more`` are rules beside those of answers and probing.
+    """
     with (
         daemon(installation) as running,
         alertmanager(
             folder / "alertmanager", shipped_routes(folder / "pager", ROUTING_KEY, pager.url)
         ) as routes,
-        prometheus(folder / "prometheus", [running.url.removeprefix("http://")], RULES, routes.url),
+        prometheus(
+            folder / "prometheus",
+            [running.url.removeprefix("http://")],
+            (*RULES, *more),
+            routes.url,
+        ),
     ):
         yield running
 
