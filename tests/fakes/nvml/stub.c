@@ -51,6 +51,7 @@ static int refused(void *device, const char *what) {
   return whole ? (int)whole : (int)setting(what, 0);
 }
 
+#ifndef WITHOUT_INIT
 int nvmlInitWithFlags(unsigned flags) {
   long code = setting("init", 0);
   (void)flags;
@@ -58,6 +59,7 @@ int nvmlInitWithFlags(unsigned flags) {
   initialised++;
   return OK;
 }
+#endif
 int nvmlShutdown(void) {
   if (!initialised) return UNINITIALISED;
   if (!--initialised) registered = 0;
