@@ -51,7 +51,7 @@ _RISING = (
     _Rising(
         kind=LiveKind.BOOTSTRAP_FAILURES,
         counter=NodeCounter.BOOTSTRAP_FAILED,
-        words="prefill and decode that did not find each other",
+        words="failures of prefill and decode to find each other",
         allowed=0.01,
     ),
     _Rising(
@@ -128,7 +128,8 @@ class CountWindow:
             known = rising.counter in snapshot.live.counters
             if not known and snapshot.role not in rising.roles:
                 continue
-            state, why, value = LiveState.UNKNOWN, f"how many {rising.words} was not read", None
+            state, value = LiveState.UNKNOWN, None
+            why = "one reading shows no growth" if known else f"it does not count {rising.words}"
             if known and self._steps:
                 requests = grown.get(NodeCounter.REQUESTS)
                 state, why, value = _judged(rising, grown[rising.counter], requests)
