@@ -100,7 +100,7 @@ async def read_gateway(
     entries = page.get("data") if is_object(page) else None
     if not isinstance(entries, list):
         return _unread(reading, "no list of models")
-    return _concluded(reading, gateway, entries, asked)
+    return _concluded(reading, gateway, entries, asked, credential)
 
 
 def listing_of(gateway: Gateway) -> str:
@@ -129,14 +129,18 @@ def _unread(reading: GatewayReading, why: str) -> GatewayReading:
 
 
 def _concluded(
-    reading: GatewayReading, gateway: Gateway, entries: Sequence[object], asked: Collection[str]
+    reading: GatewayReading,
+    gateway: Gateway,
+    entries: Sequence[object],
+    asked: Collection[str],
+    credential: str | None,
 ) -> GatewayReading:
     litellm = gateway.engine == "litellm"
     models: dict[str, int | None] = {}
     unnamed = 0
     for entry in entries[:MAX_MODELS]:
         name = _name(entry, "model_name" if litellm else "id")
-        if name is None:
+        if name is None or (credential and credential in name):
             unnamed += 1
             continue
         size = _litellm_size(entry) if litellm else _listed_size(entry)

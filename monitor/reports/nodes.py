@@ -241,8 +241,9 @@ def _node(verdict: NodeVerdict, today: date) -> NodeReport:
     )
 
 
-def _gravity(match: RuleMatch) -> tuple[bool, int, str]:
-    return (match.accepted_until is not None, WORST_FIRST.index(match.conformity), match.rule)
+def _gravity(match: RuleMatch) -> tuple[bool, int]:
+    """Sort the worst first, accepted ones last, and else as the rules stand in their files."""
+    return (match.accepted_until is not None, WORST_FIRST.index(match.conformity))
 
 
 def _reason(verdict: NodeVerdict, rules: Sequence[RuleMatch]) -> str:
@@ -251,7 +252,8 @@ def _reason(verdict: NodeVerdict, rules: Sequence[RuleMatch]) -> str:
     if not verdict.snapshot.reached and verdict.snapshot.gaps:
         return verdict.snapshot.gaps[0].why
     if counted:
-        return counted[0].why
+        decided = (each for each in counted if each.conformity is verdict.conformity)
+        return next(decided, counted[0]).why
     return "only accepted rules speak of it" if rules else "no rule speaks of it"
 
 

@@ -143,10 +143,9 @@ def _state(rule: NodeRuleReport) -> str:
     return "ACCEPTED" if rule.accepted_until is not None else rule.conformity.value.upper()
 
 
-def _gravity(entry: tuple[tuple[str, str], object]) -> tuple[int, str]:
-    state, name = entry[0]
+def _gravity(entry: tuple[tuple[str, str], object]) -> int:
     order = [*(each.value.upper() for each in WORST_FIRST), "ACCEPTED"]
-    return order.index(state), name
+    return order.index(entry[0][0])
 
 
 def _spoken(state: str, rule: NodeRuleReport, whys: Mapping[str, list[str]]) -> Iterator[str]:

@@ -70,6 +70,12 @@ def test_the_worst_node_stands_first_and_so_does_the_worst_rule() -> None:
     assert made.nodes[0].reason == "c-rule speaks"
 
 
+def test_what_decided_is_the_first_rule_that_says_what_the_verdict_says() -> None:
+    rules = (match(UNKNOWN, "a-rule"), match(WARN, "z-rule"), match(WARN, "b-rule"))
+    [node] = report(verdict(WARN, *rules)).nodes
+    assert node.reason == "z-rule speaks"
+
+
 def test_it_says_for_how_many_days_a_fault_has_been_public() -> None:
     [node] = report(verdict(FAIL, match(FAIL))).nodes
     assert (node.public_since, node.public_days) == (date(2026, 7, 6), 52)
