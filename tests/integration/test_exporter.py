@@ -19,6 +19,7 @@ from tests.fakes.node_servers import NodeServer, serving
 from tests.integration.daemons import daemon, idle
 from tests.integration.processes import (
     COMMAND,
+    TARGET,
     davylamp,
     first_line,
     install,
@@ -134,6 +135,18 @@ def test_a_gpu_is_lost_and_comes_back_while_it_serves(tmp_path: Path) -> None:
         assert serves.value("gpu_up", gpu="1") == 1
 
 
+def test_a_driver_that_hangs_holds_up_neither_pages_nor_the_end(tmp_path: Path) -> None:
+    with exporter(tmp_path) as serves:
+        at = serves.value("gpu_last_read_timestamp_seconds")
+        nvml.say(serves.told, hang=1)
+        # No later reading comes: what is shown is the last one, until it is stale.
+        asked = [serves.value("gpu_last_read_timestamp_seconds") for _ in range(5)]
+        assert all(each is not None and at is not None and each >= at for each in asked)
+        serves.process.terminate()
+        assert serves.process.wait(SECONDS) == 0
+    assert "Traceback" not in serves.log.read_text("utf-8")
+
+
 def test_without_a_library_it_serves_and_says_so(tmp_path: Path) -> None:
     with exporter(tmp_path, library=False) as serves:
         assert serves.value("gpu_driver_state", state="no_library") == 1
@@ -198,19 +211,28 @@ def test_a_port_that_is_taken_and_options_that_mean_nothing_are_refused(tmp_path
         assert (refused.exit_code, words in refused.stderr) == (2, True), refused.stderr
 
 
-def test_the_daemon_reads_gpus_if_it_is_told_to(tmp_path: Path) -> None:
+def test_the_daemon_reads_gpus_and_joins_them_with_its_nodes(tmp_path: Path) -> None:
     dcgm = NodeServer({"GET /metrics": Page(body=PAGE.encode(), kind="text/plain")})
-    with serving(dcgm), lab() as endpoint:
-        installation = idle(install(tmp_path, endpoint))
+    node = engine()
+    (tmp_path / "config.json").write_text(json.dumps(QWEN3_235B), "utf-8")
+    with serving(dcgm, node), lab() as endpoint:
+        nodes = [{"name": "a", "url": node.url}]
+        installation = idle(install(tmp_path, endpoint, nodes=nodes))
+        installation.settings["nodes"] = {"interval": "1s"}
         installation.settings["gpus"] = {
             "source": "dcgm",
             "interval": "1s",
             "dcgm_url": f"{dcgm.url}/metrics",
+            "pools": [{"target": TARGET, "model_config": "config.json", "gpus": [0]}],
         }
         with daemon(installation.write()) as running:
-            of = {"gpu": "0"}
+            of = {"target": TARGET, "node": "a", "state": "used"}
             wait_until(
-                lambda: running.count("davylamp_gpu_up", **of) == 1, SECONDS, "a GPU to be read"
+                lambda: running.count("davylamp_kv_pool_bytes", **of) == USED * BYTES,
+                SECONDS,
+                "a pool in bytes",
             )
-            assert running.count("davylamp_gpu_memory_used_bytes", **of) == 61_000 * 1024**2
-            assert running.count("davylamp_gpu_xid_events_total", **of, code="79") == 1
+            assert running.samples("davylamp_kv_pool_unattributed") == []
+            assert running.count("davylamp_gpu_up", gpu="0") == 1
+            assert running.count("davylamp_gpu_memory_used_bytes", gpu="0") == 61_000 * 1024**2
+            assert running.count("davylamp_gpu_xid_events_total", gpu="0", code="79") == 1

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef unsigned long long u64;
 typedef struct { int number; int uninitialised; } device_t;
@@ -46,6 +47,7 @@ static int number_of(void *device) { return ((device_t *)device)->number; }
 static int refused(void *device, const char *what) {
   char key[64];
   if (!initialised) return UNINITIALISED;
+  if (setting("hang", 0)) for (;;) pause();
   snprintf(key, sizeof key, "gpu%d", number_of(device) % 10);
   long whole = setting(key, 0);
   return whole ? (int)whole : (int)setting(what, 0);

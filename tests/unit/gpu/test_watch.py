@@ -18,6 +18,8 @@ from monitor.conventions.gpu import (
     EccKind,
     GpuState,
     Quantity,
+    RemapKind,
+    RetiredKind,
     Unattributed,
     Unread,
 )
@@ -32,6 +34,7 @@ from monitor.gpu import (
     Parallelism,
     PoolModel,
 )
+from monitor.gpu.record import MigInstance
 from tests.unit.gpu.clocks import MovedClock
 
 LOST = GpuReading(gpu="1", state=GpuState.LOST, error_code=15, uuid="GPU-b")
@@ -132,6 +135,29 @@ def test_xids_that_matter_are_there_before_the_first_one() -> None:
     counted = {xid: page.of(names.GPU_XIDS, gpu="0", code=str(xid)) for xid in FATAL_XIDS}
     assert counted == {xid: [2.0 if xid == 79 else 0.0] for xid in FATAL_XIDS}
     assert page.of(names.GPU_XIDS, gpu="0", code="other") == [2]
+
+
+def test_a_divided_gpu_has_series_of_its_parts_and_of_its_rows_and_pages() -> None:
+    clock = MovedClock()
+    source = Told(clock)
+    part = MigInstance(instance="7", profile="1g.10gb", memory=GpuMemory(total=10, used=4))
+    source.gpus = (
+        replace(
+            WHOLE,
+            mig_enabled=True,
+            mig=(part,),
+            remapped_rows={RemapKind.FAILURE: 1},
+            retired_pages={RetiredKind.DOUBLE_BIT: 3},
+        ),
+    )
+    watch = watched(clock, source)
+    watch.read_once()
+    page = Page(watch)
+    assert page.of(names.GPU_MIG_ENABLED, gpu="0") == [1]
+    assert page.of(names.GPU_MIG_DEVICES, gpu="0") == [1]
+    assert page.of(names.GPU_MIG_MEMORY_USED, mig="7", profile="1g.10gb") == [4]
+    assert page.of(names.GPU_REMAPPED_ROWS, kind="failure") == [1]
+    assert page.of(names.GPU_RETIRED_PAGES, kind="double_bit") == [3]
 
 
 def test_what_is_not_listened_to_has_no_zero() -> None:
