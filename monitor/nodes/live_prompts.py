@@ -94,17 +94,17 @@ class PromptTotals:
 
     def _follow(self, split: Sequence[NodeSnapshot]) -> None:
         """Add what was counted since the last whole reading, or begin anew."""
-        now = {each.node: each for each in split}
+        now, at = {each.node: each for each in split}, _latest(split)
+        if self._points and at <= self._points[-1].at:
+            return
         before, self._last = self._last, now
         known = _members(before.values()) == _members(split)
         if not known or any(restarted(before[name], each) for name, each in now.items()):
             self._points.clear()
             self._starts.clear()
-            self._points.append(_Point(at=_latest(split), prefill=0.0, decode=0.0, idle=False))
+            self._points.append(_Point(at=at, prefill=0.0, decode=0.0, idle=False))
             return
-        last, at = self._points[-1], _latest(split)
-        if at <= last.at:
-            return
+        last = self._points[-1]
         grown = {
             role: sum(
                 growth(before[name], each)[_TOKENS]

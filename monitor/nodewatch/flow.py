@@ -51,6 +51,7 @@ class NodeWatch:
         bands = {each.name: _band(each.draft) for each in config.served}
         self._windows = NodeWindows(config.nodes.interval_seconds, bands)
         self._news = News()
+        self._reading = asyncio.Lock()
         self._now: NodesNow | None = None
         self._models = {each.name: _model(each) for each in config.served}
 
@@ -73,7 +74,11 @@ class NodeWatch:
             await self._clock.sleep(max(0.0, self._config.nodes.interval_seconds - took))
 
     async def read(self, press: Press) -> NodesNow:
-        """Read all nodes once, and do with it all there is to do."""
+        """Read all nodes once, and do with it all there is to do; one reading at a time."""
+        async with self._reading:
+            return await self._read(press)
+
+    async def _read(self, press: Press) -> NodesNow:
         survey = await self._surveyor.survey()
         snapshots = [each.snapshot for each in survey.verdicts]
         before, signals = self._now, self._windows.take(snapshots)

@@ -177,6 +177,14 @@ def test_a_node_that_is_not_read_only_makes_it_wait() -> None:
     assert state(cluster.read()) is PASS
 
 
+def test_a_reading_that_comes_twice_counts_once() -> None:
+    cluster = Cluster().settled()
+    nodes = cluster.nodes(BUSY)
+    cluster.read(p0=30_000, d0=30_000)
+    assert state(cluster.totals.take(nodes)) is UNKNOWN
+    assert state(cluster.read()) is PASS
+
+
 def test_nodes_that_could_not_be_found_make_it_unknown() -> None:
     cluster = Cluster().settled()
     cluster.counts["d0"] += 500_000

@@ -138,6 +138,20 @@ def test_a_verdict_that_cannot_be_kept_is_told_after_a_later_reading(
     assert len(kept.told) == 1
 
 
+def test_two_that_read_at_once_do_so_one_after_the_other(
+    tmp_path: Path, clock: ManualClock, kept: Kept
+) -> None:
+    config = config_of(tmp_path, {"nodes": [NODE]})
+    watch = NodeWatch(config, Scripted(clock, *[[failing()]] * 2), kept, clock, kept.tell)
+
+    async def both() -> None:
+        await asyncio.gather(watch.read(kept.press), watch.read(kept.press))
+
+    asyncio.run(both())
+    assert len(kept.told) == 1
+    assert len(kept.rows) == 2
+
+
 def test_rows_that_there_is_no_room_for_hold_up_nothing(
     tmp_path: Path, clock: ManualClock, kept: Kept
 ) -> None:
