@@ -40,8 +40,7 @@ async def init_from(
     path: Path,
     *,
     discover: Discover,
-    engines: Collection[str],
-    probes: Collection[str],
+    known: Known,
     key_env: str | None = None,
     force: bool = False,
     estimate: Estimate | None = None,
@@ -54,13 +53,16 @@ async def init_from(
     if not models:
         message = _nothing_there(url, found)
         raise UsageError(message)
-    text = propose(url, key_env, models, engine=engine_at(url))
-    config = parse_config(text, path, Known(engines=engines, probes=probes))
+    node_engine = _node_engine(found, known.node_engines or ())
+    text = propose(url, key_env, models, engine=engine_at(url), node_engine=node_engine)
+    config = parse_config(text, path, known)
     write_new(path, text, force=force)
     lines = [*_found_lines(url, found, left_out), f"wrote {path}"]
     for target, model in zip(config.targets, models, strict=True):
         lines += ["", *_target_lines(config, target, model.limits, estimate)]
     lines += ["", "next: read the file, then run", f"  davylamp doctor --config {path}"]
+    if node_engine is not None:
+        lines.append(f"  davylamp nodes --config {path}    # spends no tokens")
     targets = [target.name for target in config.targets]
     return Report(text="\n".join(lines) + "\n", data={"file": str(path), "targets": targets})
 
@@ -72,6 +74,11 @@ async def _look(url: str, key: str | None, discover: Discover) -> tuple[str, Dis
         return url, found
     below = await discover(f"{url}/v1", key)
     return (f"{url}/v1", below) if below.models else (url, found)
+
+
+def _node_engine(found: Discovery, node_engines: Collection[str]) -> str | None:
+    """Return the engine if the endpoint is a serving node itself: it states its own version."""
+    return found.engine if found.engine in node_engines and found.version else None
 
 
 def _key(key_env: str | None) -> str | None:

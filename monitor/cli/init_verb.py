@@ -16,10 +16,12 @@ from monitor.cli.init import init_from
 from monitor.cli.options import DEFAULT_CONFIG, JsonOption
 from monitor.clock import SystemClock
 from monitor.config import Config, Target
+from monitor.config.known import Known
 from monitor.engines import ENGINES, engine_at
 from monitor.engines.base import Discovery
 from monitor.http import HttpClient, origin_of
 from monitor.limits import configured_limits, merged_limits
+from monitor.nodes.readers import NODE_ENGINES
 from monitor.probes import PROBES
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -57,8 +59,7 @@ def init(
             source,
             config,
             discover=ask,
-            engines=ENGINES,
-            probes=PROBES,
+            known=Known(engines=ENGINES, probes=PROBES, node_engines=NODE_ENGINES),
             key_env=key_env,
             force=force,
             estimate=estimate,

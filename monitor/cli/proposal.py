@@ -15,10 +15,31 @@ _NOT_LABEL = re.compile(r"[^A-Za-z0-9]+")
 
 
 def propose(
-    url: str, key_env: str | None, models: Sequence[DiscoveredModel], *, engine: str = "openai"
+    url: str,
+    key_env: str | None,
+    models: Sequence[DiscoveredModel],
+    *,
+    engine: str = "openai",
+    node_engine: str | None = None,
 ) -> str:
-    """Return the text of a configuration with one target for each of the first models."""
-    return "\n".join([*_head(url), *_targets(engine, url, key_env, models)]) + "\n"
+    """Return the text of a configuration with one target for each of the first models.
+
+    With a ``node_engine`` the endpoint itself is a serving node of that engine.
+    """
+    node = list(_node(url, key_env, node_engine))
+    return "\n".join([*_head(url), *_targets(engine, url, key_env, models, node)]) + "\n"
+
+
+def _node(url: str, key_env: str | None, engine: str | None) -> Iterator[str]:
+    if engine is None:
+        yield "    # nodes: the processes behind it, if they can be reached, such as"
+        yield '    #   - {url: "http://prefill-0:30000", role: prefill}'
+        return
+    token = f", token_env: {key_env}" if key_env else ""
+    root = json.dumps(url.removesuffix("/v1"))
+    yield "    # It answers as a serving node itself; list others behind it, if there are any."
+    yield "    nodes:"
+    yield f"      - {{url: {root}, engine: {engine}{token}}}"
 
 
 def usable_models(found: Discovery) -> tuple[list[DiscoveredModel], int]:
@@ -43,7 +64,11 @@ def _head(url: str) -> Iterator[str]:
 
 
 def _targets(
-    engine: str, url: str, key_env: str | None, models: Sequence[DiscoveredModel]
+    engine: str,
+    url: str,
+    key_env: str | None,
+    models: Sequence[DiscoveredModel],
+    node: Sequence[str],
 ) -> Iterator[str]:
     taken: set[str] = set()
     for model in models:
@@ -51,10 +76,12 @@ def _targets(
         taken.add(name)
         yield f"  - name: {json.dumps(name)}"
         yield f"    engine: {engine}"
-        yield from _target(model, url, key_env)
+        yield from _target(model, url, key_env, node)
 
 
-def _target(model: DiscoveredModel, url: str, key_env: str | None) -> Iterator[str]:
+def _target(
+    model: DiscoveredModel, url: str, key_env: str | None, node: Sequence[str]
+) -> Iterator[str]:
     yield f"    base_url: {json.dumps(url)}"
     yield f"    model: {json.dumps(model.id, ensure_ascii=False)}"
     yield from _limits(model.limits)
@@ -65,8 +92,7 @@ def _target(model: DiscoveredModel, url: str, key_env: str | None) -> Iterator[s
     yield "      # A second tenant with a key of its own lets us prove that tenants are kept apart:"
     yield "      # - name: tenant-b"
     yield "      #   api_key_env: TENANT_B_KEY"
-    yield "    # nodes: the processes behind it, if they can be reached, such as"
-    yield '    #   - {url: "http://prefill-0:30000", role: prefill}'
+    yield from node
     yield "    overflow: refuse"
     yield "    # where no users are served: also bursts of 32 and requests that are broken off"
     yield "    # gentle: false"

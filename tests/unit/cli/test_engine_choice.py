@@ -14,6 +14,7 @@ from monitor.cli.doctor_target import check_key, models_without_key
 from monitor.cli.init import init_from
 from monitor.clock import SystemClock
 from monitor.config import load_config
+from monitor.config.known import Known
 from monitor.engines import ENGINES, engine_at
 from monitor.engines.base import DiscoveredModel, Discovery
 from tests.unit.cli.small_server import Answer, serving
@@ -48,9 +49,8 @@ def test_init_writes_the_engine_down(tmp_path: Path) -> None:
         return Discovery(models=(DiscoveredModel(id="@cf/zai-org/glm-5.2"),))
 
     async def make() -> Report:
-        return await init_from(
-            CLOUDFLARE, file, discover=discover, engines=ENGINES, probes=("canary",)
-        )
+        known = Known(engines=ENGINES, probes=("canary",))
+        return await init_from(CLOUDFLARE, file, discover=discover, known=known)
 
     file = tmp_path / "davylamp.yaml"
     asyncio.run(make())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 from monitor.cli.config_commands import DayEstimate, Report, config_check
 from monitor.cli.init import Discover, init, init_from
 from monitor.config import Config, Target
+from monitor.config.known import Known
 from monitor.config.proofs import config_warnings
 from monitor.engines.base import DiscoveredModel, Discovery, Limit
 from monitor.errors import UsageError
-from tests.unit.config.known import ENGINES, PROBES, load
+from tests.unit.config.known import ENGINES, NODE_ENGINES, PROBES, load
+
+KNOWN = Known(engines=ENGINES, probes=PROBES, node_engines=NODE_ENGINES)
 
 TODAY = date(2026, 11, 1)
 URL = "https://gateway.example.com/v1"
@@ -53,8 +57,7 @@ def make(
             url,
             path,
             discover=says(found),
-            engines=ENGINES,
-            probes=PROBES,
+            known=KNOWN,
             key_env=key_env,
             estimate=estimate,
         )
@@ -124,7 +127,7 @@ def test_from_a_url_there_is_a_target_for_each_model(
     assert "limit 131,072 tokens, stated by max_model_len" in report.text
     assert "limits unknown" in report.text
     assert "will not cover: a LEAK across tenants: only one tenant" in report.text
-    assert "will not cover: that its nodes run safe versions" in report.text
+    assert "davylamp nodes --config" in report.text
     assert "planted-key" not in report.text + path.read_text(encoding="utf-8")
 
 
@@ -133,7 +136,7 @@ def test_the_path_to_v1_is_found(tmp_path: Path) -> None:
         return FOUND if url.endswith("/v1") else Discovery()
 
     path = tmp_path / "davylamp.yaml"
-    work = init_from("http://h:8000/", path, discover=discover, engines=ENGINES, probes=PROBES)
+    work = init_from("http://h:8000/", path, discover=discover, known=KNOWN)
     asyncio.run(work)
     assert load(path).targets[0].base_url == "http://h:8000/v1"
 
@@ -196,3 +199,32 @@ def test_whatever_an_endpoint_says_the_file_is_good(
         assert not path.exists()
     else:
         assert {target.model for target in load(path).targets} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("found", "nodes"),
+    [
+        (replace(FOUND, engine="sglang", version="0.5.22"), [("http://h:30000", "sglang", "KEY")]),
+        (replace(FOUND, engine="sglang", version=None), []),
+        (replace(FOUND, engine="lmdeploy", version="0.18.0"), []),
+    ],
+)
+def test_an_endpoint_that_is_an_engine_itself_is_proposed_as_a_node(
+    found: Discovery,
+    nodes: list[tuple[str, str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KEY", "planted-key")
+    path = tmp_path / "davylamp.yaml"
+    work = init_from(
+        "http://h:30000/v1",
+        path,
+        discover=says(found),
+        known=KNOWN,
+        key_env="KEY",
+    )
+    report = asyncio.run(work)
+    for target in load(path).targets:
+        assert [(each.url, each.engine, each.token_env) for each in target.nodes] == nodes
+    assert ("davylamp nodes --config" in report.text) == bool(nodes)
