@@ -8,6 +8,7 @@ import pytest
 
 from monitor.checks import CHECKS
 from monitor.lab.mechanisms.catalogue import MECHANISMS
+from monitor.nodes.ruleset import load_rules
 from monitor.probes import PROBES
 from tests.architecture.pages import DOCS
 from tests.architecture.source import ROOT
@@ -34,7 +35,7 @@ def test_every_regression_of_an_incident_is_named_in_its_row() -> None:
 def test_a_row_has_a_source_and_is_covered_by_something_that_exists(incident: str) -> None:
     *_, source, _trigger, _seen, covered = re.split(r"(?<!\\) \| ", ROWS[incident])
     assert "](https://" in source
-    known = {*MECHANISMS, *PROBES, *(check.code for check in CHECKS)}
+    known = {*MECHANISMS, *PROBES, *(check.code for check in CHECKS), *load_rules().ids}
     names = re.findall(r"`([^`]+)`", covered)
     assert names
     for name in names:
