@@ -27,7 +27,7 @@ demo: install ## The incident in a minute: what HTTP says and what the answers s
 	$(BIN)/davylamp demo
 
 .PHONY: test
-test: install ## All tests but those of test-ends, test-real and test-store, in about ten minutes on two cores
+test: install ## All tests but those of test-ends, test-dashboards, test-real and test-store, in about ten minutes on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 .PHONY: test-real
@@ -42,6 +42,18 @@ test-store: install ## The store while processes die, disks fill up and database
 .PHONY: test-ends
 test-ends: install ## Faults, the daemon and whoever it tells, from end to end (five minutes; needs prometheus-alertmanager)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/end_to_end
+
+.PHONY: test-dashboards
+test-dashboards: install ## Every panel against hours of history, a real Prometheus and the store (four minutes; needs prometheus)
+	$(BIN)/python -m pytest -q --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/dashboards
+
+.PHONY: dashboard-pictures
+dashboard-pictures: install ## Draw the main dashboards from a lab run, for the docs (four minutes; needs prometheus)
+	$(BIN)/python -m tests.dashboards.pictures --out docs/pictures
+
+.PHONY: dashboard-schema
+dashboard-schema: install ## Make the schema of dashboards anew, of Grafana's own types (needs npm)
+	$(BIN)/python scripts/grafana_schema.py
 
 .PHONY: coverage
 coverage: install ## Tests with branch coverage

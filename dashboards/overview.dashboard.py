@@ -176,7 +176,7 @@ answers = (
                 f"max by (target, slo) ({recorded(REMAINING, NO_PROBE)})", "{{target}} {{slo}}"
             )
         ],
-        Look(steps=((None, RED), (0, GREEN)), high=1, lines=True),
+        Look(steps=((None, RED), (0, GREEN)), low=-1, high=1, lines=True),
     ),
     state_timeline(
         Said(
