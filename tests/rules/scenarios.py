@@ -101,6 +101,10 @@ FINDINGS = (
     ),
     _finding("DavylampFinding", "alertmanager", "warning", {"severity": "warning"}, "CONTRACT"),
     _finding(
+        "DavylampFinding", "alertmanager", "critical", {"severity": "critical"}, "UNSAFE_NODE"
+    ),
+    _finding("DavylampFinding", "alertmanager", "warning", {"severity": "warning"}, "UNSAFE_NODE"),
+    _finding(
         "DavylampFindingPagedDirectly",
         "direct",
         "critical",
