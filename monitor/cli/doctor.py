@@ -9,6 +9,7 @@ from monitor.cli.config_commands import Report
 from monitor.cli.doctor_around import check_listening, check_storage
 from monitor.cli.doctor_calibration import check_calibrations
 from monitor.cli.doctor_checks import check_checks
+from monitor.cli.doctor_gpus import check_gpus
 from monitor.cli.doctor_line import Health, Line, Surroundings
 from monitor.cli.doctor_nodes import check_nodes
 from monitor.cli.doctor_pages import check_pages
@@ -32,6 +33,7 @@ async def doctor(around: Surroundings) -> Report:
         _all(check_checks(around)),
         *(_all(check_target(around, target)) for target in targets),
         *(_all(check_nodes(around, target)) for target in around.config.served),
+        _all(check_gpus(around)),
         _all(check_listening(around)),
         _all(check_readers(around)),
         _all(check_pages(around)),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from monitor.exporter.opening import gpu_watch
+from monitor.exporter.opening import gpu_watch, pool_models
 from monitor.exporter.serving import Exporter, run_exporter
 from monitor.exporter.tokens import tokens_of
 
-__all__ = ["Exporter", "gpu_watch", "run_exporter", "tokens_of"]
+__all__ = ["Exporter", "gpu_watch", "pool_models", "run_exporter", "tokens_of"]

@@ -33,8 +33,13 @@ def gpu_watch(
     """
     if gpus.source == "off":
         return None
-    models = [_model(each, folder) for each in gpus.pools]
+    models = pool_models(gpus, folder)
     return GpuWatch(_source(gpus, clock), clock, gpus.interval_seconds, models, tokens)
+
+
+def pool_models(gpus: Gpus, folder: Path) -> tuple[PoolModel, ...]:
+    """Return what is known of the models of ``pools``, in their order."""
+    return tuple(_model(each, folder) for each in gpus.pools)
 
 
 def _source(gpus: Gpus, clock: Clock) -> GpuSource:

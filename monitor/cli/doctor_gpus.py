@@ -1,0 +1,64 @@
+"""Can GPUs be read, is each of them well, and is the model of each KV pool understood."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+from monitor.cli.doctor_line import Line, Surroundings, fail, ok, unknown, warn
+from monitor.conventions.gpu import DriverState, GpuState
+from monitor.errors import ConfigError
+from monitor.exporter import gpu_watch, pool_models
+from monitor.gpu import GpusReading
+
+_GRACE_SECONDS = 1.0
+_REMEDIES = {
+    DriverState.NO_LIBRARY: "install the driver, or give this container its libraries",
+    DriverState.NO_DRIVER: "load the driver's kernel module",
+    DriverState.NO_PERMISSION: "let this user open /dev/nvidia*; for DCGM, check gpus.token_*",
+    DriverState.VERSION_MISMATCH: "restart the machine after an upgrade of the driver",
+    DriverState.UNREACHABLE: "check gpus.dcgm_url, and that the DCGM exporter runs",
+}
+_OTHERWISE = "see docs/gpu.md for what the state means"
+
+
+async def check_gpus(around: Surroundings) -> AsyncIterator[Line]:
+    """Read the GPUs once, if the configuration asks for it; a line for each that is not well."""
+    gpus, folder = around.config.settings.gpus, around.config.file.parent
+    if gpus.source == "off":
+        return
+    try:
+        watch = gpu_watch(gpus, folder, around.clock, tuple)
+    except ConfigError as error:
+        yield fail("gpus", error.problem, str(error.remedy))
+        return
+    if watch is None:
+        return
+    watch.start()
+    try:
+        await asyncio.to_thread(watch.wait_first, around.timeout_seconds + _GRACE_SECONDS)
+        reading = watch.page().reading
+    finally:
+        await asyncio.to_thread(watch.stop)
+    for line in _lines(reading):
+        yield line
+    for number, model in enumerate(pool_models(gpus, folder)):
+        if model.unknown and model.bytes_per_token is None:
+            remedy = "give bytes_per_token; until then its KV pool is unattributed"
+            yield warn(f"gpus.pools[{number}]", model.unknown, remedy)
+
+
+def _lines(reading: GpusReading | None) -> Iterator[Line]:
+    if reading is None:
+        yield unknown("gpus", "the driver does not return from a call", "restart the machine")
+        return
+    if reading.driver_state is not DriverState.OK:
+        said = f"{reading.driver_state} (code {reading.error_code})"
+        yield fail("gpus", said, _REMEDIES.get(reading.driver_state, _OTHERWISE))
+        return
+    bad = [each for each in reading.gpus if each.state is not GpuState.OK]
+    for each in bad:
+        said = f"{each.state} (code {each.error_code})"
+        yield fail(f"gpu {each.gpu}", said, "reset it, or see docs/gpu.md")
+    well = len(reading.gpus) - len(bad)
+    yield ok("gpus", f"{well} read") if well else warn("gpus", "none is there", _OTHERWISE)

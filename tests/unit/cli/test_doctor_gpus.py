@@ -1,0 +1,76 @@
+"""What the doctor says of GPUs: through DCGM, and through a library that is not there."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from monitor.cli.doctor_gpus import check_gpus
+from monitor.cli.doctor_line import Surroundings
+from monitor.clock import SystemClock
+from tests.fakes import nvml
+from tests.fakes.node_pages import Page
+from tests.fakes.node_servers import NodeServer, serving
+from tests.unit.config.known import GOOD, load_text
+from tests.unit.gpu.test_dcgm import PAGE
+
+
+def said(folder: Path, gpus: str) -> list[str]:
+    """Return the doctor's lines on GPUs for a section."""
+    config = load_text(folder, f"{GOOD}gpus: {gpus}\n")
+    around = Surroundings(config=config, clock=SystemClock())
+
+    async def lines() -> list[str]:
+        return [str(line) async for line in check_gpus(around)]
+
+    return asyncio.run(lines())
+
+
+def test_where_nobody_is_asked_nothing_is_said(tmp_path: Path) -> None:
+    assert said(tmp_path, "{source: off}") == []
+
+
+def test_gpus_that_are_read_are_one_line_and_a_model_that_is_unknown_another(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "unheard"}', "utf-8")
+    server = NodeServer({"GET /metrics": Page(body=PAGE.encode(), kind="text/plain")})
+    with serving(server):
+        url = f"{server.url}/metrics"
+        pools = "pools: [{model_config: config.json}]"
+        read, unknown = said(tmp_path, f'{{source: dcgm, dcgm_url: "{url}", {pools}}}')
+    assert read == "ok       gpus: 2 read"
+    assert unknown.startswith("warn     gpus.pools[0]: no formula is known for this model_type")
+
+
+def test_an_exporter_that_is_not_there_and_a_secret_that_is_missing_fail(tmp_path: Path) -> None:
+    [away] = said(tmp_path, '{source: dcgm, dcgm_url: "http://127.0.0.1:9/metrics"}')
+    assert away.startswith("fail     gpus: unreachable")
+    [secret] = said(tmp_path, '{source: dcgm, dcgm_url: "http://127.0.0.1:9", token_file: nowhere}')
+    assert secret.startswith("fail     gpus: secret file nowhere cannot be read")
+
+
+def test_a_driver_and_a_gpu_that_are_not_well_fail(tmp_path: Path) -> None:
+    library = nvml.build(tmp_path)
+    code = (
+        "import pathlib, sys; from tests.unit.cli.test_doctor_gpus import said;"
+        "print(*said(pathlib.Path(sys.argv[1]), '{source: nvml}'), sep='\\n')"
+    )
+    for told, where, words in (
+        ({}, library, "ok       gpus: 2 read"),
+        ({"gpu1": 15}, library, "fail     gpu 1: lost (code 15)"),
+        ({"init": 18}, library, "fail     gpus: version_mismatch (code 18)"),
+        ({}, None, "fail     gpus: no_library (code 12)"),
+    ):
+        file = nvml.say(tmp_path / "told", **told)
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path)],
+            env=nvml.environment(where, file),
+            cwd=nvml.ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.startswith(words), done.stdout + done.stderr
