@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 import yaml
 
 from monitor.clock import SystemClock
-from monitor.nodes.pages import DESCRIPTION, PAGE_BYTES, READABLE
+from monitor.http import HttpClient, origin_of
+from monitor.nodes.pages import DESCRIPTION, PAGE_BYTES, READABLE, NodePages
 from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.reading import NodeAddress, read_nodes
 from monitor.nodes.record import Gap, NodeSnapshot, Role
@@ -138,6 +140,30 @@ def test_a_status_that_is_none_of_a_page_gives_no_fact(status: int) -> None:
     snapshot = read(dict.fromkeys(READABLE, status), engine="sglang")
     assert snapshot.facts.version is None
     assert {"version", "pool_tokens", "pool_bound", "role"} <= gaps_of(snapshot)
+
+
+def test_a_port_where_nobody_listens_is_told_as_one() -> None:
+    """Over a real connection; the port was free a moment ago."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    reading = read_nodes([replace(ADDRESS, url=url)], clock=SystemClock())
+    snapshot = asyncio.run(reading)[0]
+    assert not snapshot.reached
+    assert why(snapshot, "node") == "the connection was refused"
+
+
+def test_a_page_that_no_reader_may_ask_for_is_not_asked_for() -> None:
+    node = Node({})
+    http = HttpClient(
+        origins=frozenset({origin_of(URL)}), clock=StillClock(), transport=node.transport()
+    )
+    pages = NodePages(
+        http, url=URL, metrics_url=None, credential=None, clock=StillClock(), deadline_seconds=1
+    )
+    with pytest.raises(ValueError, match="no page that a reader may ask for"):
+        asyncio.run(pages.page("/health_generate"))
+    assert node.asked == []
 
 
 def test_a_redirect_is_not_followed() -> None:

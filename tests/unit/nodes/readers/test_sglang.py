@@ -223,5 +223,12 @@ def test_settings_are_those_on_the_list_and_nothing_else() -> None:
     assert not {"nccl_port", "model_path", "served_model_name", "status"} & settings.keys()
 
 
+@pytest.mark.parametrize(
+    "text", ["Zk3vQ9xLm2Rt7Wp5Yb8N", "a" * 17, "two words", "ü", "x;y", "", "EAGLE\n", "-v"]
+)
+def test_a_setting_that_is_no_plain_short_word_is_dropped(text: str) -> None:
+    assert "kv_cache_dtype" not in read(_node(kv_cache_dtype=text)).facts.settings
+
+
 def test_a_node_without_metrics_says_how_to_have_them() -> None:
     assert "--enable-metrics" in why(read(_node()), "metrics")

@@ -92,6 +92,22 @@ def test_a_counter_in_parts_is_added_up() -> None:
     assert counters[NodeCounter.DEFERRED_RELEASES] == 5
 
 
+@pytest.mark.parametrize("label", ["is_streaming", "tenant", "priority"])
+def test_a_counter_split_by_a_label_nobody_knows_is_still_one(label: str) -> None:
+    counter = "sglang:prompt_tokens_total"
+    metrics = labelled({counter: 4}, **{label: "a"}) + labelled({counter: 5}, **{label: "b"})
+    assert _read(metrics).live.counters[NodeCounter.PROMPT_TOKENS] == 9
+
+
+@pytest.mark.parametrize("label", ["instance", "pod", "worker_id", "engine_type", "model_name"])
+def test_counters_of_several_places_are_not_one(label: str) -> None:
+    counter = "sglang:prompt_tokens_total"
+    metrics = labelled({counter: 4}, **{label: "a"}) + labelled({counter: 5}, **{label: "b"})
+    snapshot = _read(metrics, disaggregation_mode=None)
+    assert snapshot.live.counters == {}
+    assert "several engines" in why(snapshot, "prompt_tokens")
+
+
 @pytest.mark.parametrize("prefix", ["sglang:", "sglang_", "", "fleet_sglang_"])
 def test_a_relay_may_rewrite_names(prefix: str) -> None:
     assert _read(sglang_metrics(prefix)).live.kv == _read(sglang_metrics()).live.kv

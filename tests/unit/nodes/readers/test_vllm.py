@@ -77,6 +77,12 @@ def test_engines_of_one_node_add_up_and_the_smallest_is_the_pool() -> None:
     assert (snapshot.live.kv.usage_ratio, snapshot.live.kv.running) == (0.5, 4)
 
 
+def test_an_engine_that_does_not_tell_its_pool_leaves_none() -> None:
+    snapshot = _read(_config() + _config(engine="1", kv_cache_size_tokens="None"))
+    assert (snapshot.facts.pool_tokens, snapshot.live.kv.capacity_tokens) == (None, None)
+    assert "pool_tokens" in gaps_of(snapshot)
+
+
 def test_engines_that_differ_in_a_setting_share_none() -> None:
     snapshot = _read(_config() + _config(engine="1", cache_dtype="fp8"))
     assert "cache_dtype" not in snapshot.facts.settings
