@@ -23,7 +23,7 @@ from dashboards.panels import (
     values,
 )
 from dashboards.questions import BAD_CLASSES, of
-from monitor.conventions import LAST_RUN, TARGET_CHANGES
+from monitor.conventions import BUILD_INFO, LAST_RUN, TARGET_CHANGES
 from monitor.model import VerdictClass
 from monitor.slo.links import DASHBOARD, Links
 from monitor.slo.promql import selector
@@ -52,7 +52,8 @@ _COLOURS = {
 
 PROMETHEUS_SOURCE = source_variable("datasource", "Prometheus", "prometheus")
 CLICKHOUSE_SOURCE = source_variable("clickhouse", "Store", "grafana-clickhouse-datasource")
-ENV = choice("env", "Environment", f"label_values({LAST_RUN.name}, env)")
+# One at a time: targets of one name in two environments are two targets.
+ENV = choice("env", "Environment", f"label_values({BUILD_INFO.name}, env)", many=False)
 TARGETS = choice("target", "Target", f'label_values({LAST_RUN.name}{{env=~"$env"}}, target)')
 
 RUNBOOKS = outside("Runbooks", Links().runbooks)
@@ -81,6 +82,8 @@ def alerted(*matchers: str) -> dict[str, object]:
 
 MARKS = (CHANGED, alerted('env=~"$env"', 'target=~"$target|"'))
 
+# What a link takes along: the environment and the time range.
+ALONG = "${env:queryparam}&${__url_time_range}"
 CLASSES = Look(
     mappings=(
         values(
@@ -92,7 +95,7 @@ CLASSES = Look(
         ),
     ),
     palette=False,
-    links=(link("Target detail", f"/d/{TARGET}?var-target=${{__field.labels.target}}"),),
+    links=(link("Target detail", f"/d/{TARGET}?var-target=${{__field.labels.target}}&{ALONG}"),),
 )
 COVERED = Look(
     mappings=(
@@ -118,7 +121,7 @@ AGE = Look(
 GOOD_RATIO = Look(steps=((None, RED), (0.99, YELLOW), (0.999, GREEN)), low=0, high=1, decimals=2)
 TRIAL_LINK = named(
     "trial",
-    links=[link("This trial", f"/d/{LEAK}?var-trial=${{__value.text}}&${{__url_time_range}}")],
+    links=[link("This trial", f"/d/{LEAK}?var-trial=${{__value.text}}&{ALONG}")],
 )
 
 

@@ -96,10 +96,9 @@ _what_this_shows = text(
     "How the tables below are read.",
     (
         "Numbers, codes and keyed hashes only: the store holds no text in clear. "
-        "`davylamp explain ${trial}` says in words what was judged; `davylamp "
-        "findings verify` asks again; `davylamp findings certify` shows it to "
-        "others. Each table is of the trial that is typed above or came with a "
-        "link."
+        "`davylamp explain ${trial}` says in words what was judged; `davylamp findings "
+        "verify FINDING` asks again; `davylamp evidence export FINDING --out FILE` shows "
+        "it to others. Each table is of the trial that is typed above or came with a link."
     ),
 )
 _verdict = table(

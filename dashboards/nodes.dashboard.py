@@ -8,7 +8,6 @@ from dashboards.frame import (
     MARKS,
     NODES,
     PROMETHEUS_SOURCE,
-    TARGETS,
     elsewhere,
     title_of,
 )
@@ -24,6 +23,7 @@ from dashboards.panels import (
     Page,
     Said,
     Shelf,
+    choice,
     clickhouse,
     now,
     prometheus,
@@ -40,6 +40,9 @@ from monitor.conventions import nodes
 _NO_NODE = "No node is read: list some under targets[].nodes (docs/nodes.md). This is not good."
 _NOT_SAID = "No node says this, or none is read."
 _DAY = 86_400
+# A target may be there for its nodes only, and be asked nothing.
+_WITH_NODES = f'label_values({nodes.NODES_KNOWN.name}{{env=~"$env"}}, target)'
+_TARGETS = choice("target", "Target", _WITH_NODES)
 _STATES = ("pass", "warn", "fail", "unknown")
 _TAKEN_IN, _FAILURES = (
     'kind="prompt_tokens"',
@@ -341,7 +344,7 @@ page = Page(
     uid=NODES,
     title=title_of(NODES),
     about="What nodes hold against what is advertised, and which of them are known to be unsafe.",
-    variables=(PROMETHEUS_SOURCE, CLICKHOUSE_SOURCE, ENV, TARGETS),
+    variables=(PROMETHEUS_SOURCE, CLICKHOUSE_SOURCE, ENV, _TARGETS),
     annotations=MARKS,
     links=elsewhere(NODES),
     tags=("nodes", "gpu"),

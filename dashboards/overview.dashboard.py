@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboards.frame import (
     AGE,
+    ALONG,
     CLASSES,
     CLICKHOUSE_SOURCE,
     COVERED,
@@ -65,6 +66,7 @@ _NO_MAPPING = (
     "your gateway (docs/slos.md). What probes saw of HTTP is on Target "
     "detail."
 )
+_TO_TARGET = f"/d/{TARGET}?var-target=${{__value.text}}&{ALONG}"
 _NOT_ASKED = (
     "Nothing was judged: no answer was asked for, or none could be judged. This is not good."
 )
@@ -241,7 +243,8 @@ _open_findings = table(
     Look(
         overrides=(
             named(
-                "target", links=[link("Target detail", f"/d/{TARGET}?var-target=${{__value.text}}")]
+                "target",
+                links=[link("Target detail", f"/d/{TARGET}?var-target=${{__value.text}}&{ALONG}")],
             ),
         )
     ),

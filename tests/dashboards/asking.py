@@ -68,9 +68,9 @@ def store_of(history: History) -> Iterator[Any]:
 
 
 def chosen(shown: Shown, history: History) -> dict[str, str]:
-    """Return what a user has chosen: all, where that can be, and the trial of a leak."""
+    """Return what a user has chosen: all targets, where that can be, and the trial of a leak."""
     target = PROD if shown.dashboard == "target" else ".*"
-    return {"env": ".*", "target": target, "trial": history.leak}
+    return {"env": "testing", "target": target, "trial": history.leak}
 
 
 def asked(shown: Shown, served: Prometheus, history: History) -> list[list[dict[str, Any]]]:

@@ -17,6 +17,7 @@ from monitor.grafana.checking import metrics_in
 from monitor.slo import sources_folder
 from monitor.slo.links import DASHBOARD
 from tests.architecture.source import ROOT
+from tests.architecture.test_written_commands import refused, written
 
 ALERTS = ROOT / "alerts" / "rules"
 # Series that are on no dashboard, each with the reason. Better empty.
@@ -100,6 +101,13 @@ def test_a_panel_says_what_it_is_and_asks_by_name(dashboard: Any, panel: Any) ->
     for target in panel["targets"]:
         assert target["datasource"]["type"] in ("prometheus", "grafana-clickhouse-datasource")
         assert target["datasource"]["uid"] in ("${datasource}", "${clickhouse}")
+
+
+def test_every_command_that_a_panel_tells_to_run_is_taken() -> None:
+    text = "".join(file.read_text("utf-8") for file in GENERATED.glob("*.json"))
+    commands = {each.replace("${trial}", "TRIAL") for each in written(text)}
+    assert len(commands) > 5
+    assert not {each: why for each in commands if (why := refused(each))}
 
 
 def test_no_null_is_left_but_that_of_the_lowest_step() -> None:
