@@ -10,7 +10,7 @@ from monitor.conventions import nodes as names
 from monitor.conventions.nodes import LiveKind, LiveState
 from monitor.model import VerdictClass
 from monitor.slo.alert import Alert
-from monitor.slo.promql import equals, last_said, one_of, selector
+from monitor.slo.promql import equals, fits, last_said, one_of, selector
 
 _TARGET = ("env", "target")
 _NODE = (*_TARGET, "node")
@@ -59,6 +59,23 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             "metric that is not there. `davylamp nodes` names it. It is not green."
         ),
         evidence=(names.NODE_CONFORMITY.name, _NODE),
+    ),
+    Alert(
+        name="DavylampNodeNotCounting",
+        expr=(
+            f"group by ({', '.join(_NODE)}) (\n"
+            f"  {selector(names.NODE_INFO.name, fits('role', 'prefill|decode'))}\n"
+            f") unless on ({', '.join(_NODE)}) (\n"
+            f"  {selector(names.NODE_COUNTER.name, equals('kind', 'prompt_tokens'))}\n)"
+        ),
+        wait="1h",
+        severity="warning",
+        summary="{{ $labels.target }}: {{ $labels.node }} does not say how many tokens it reads",
+        description=(
+            "It is a prefill or decode node, and its metrics are off or not reached. A prompt that "
+            "is dropped between prefill and decode would not show in what nodes count."
+        ),
+        evidence=(names.NODE_INFO.name, _NODE),
     ),
     Alert(
         name="DavylampNodesNotFound",

@@ -81,6 +81,27 @@ NODES = (
         labels={**_NODE, **WARNING},
     ),
     Scenario(
+        # One that serves by itself need not count, and one that is gone has an alert of its own.
+        alert="DavylampNodeNotCounting",
+        series={
+            f'davylamp_node_info{AT},node="a",engine="sglang",version="1",role="decode"}}': "1x120",
+            f'davylamp_node_counter_total{AT},node="a",role="decode",kind="prompt_tokens"}}': (
+                "5x9 _x80 5x31"
+            ),
+            f'davylamp_node_counter_total{AT},node="a",role="decode",kind="requests"}}': "5x120",
+            f'davylamp_node_info{CALM},node="a",engine="sglang",version="1",role="unified"}}': (
+                "1x120"
+            ),
+            f'davylamp_node_info{CALM},node="b",engine="sglang",version="1",role="prefill"}}': (
+                "1x40 _x80"
+            ),
+        },
+        silent_at="60m",
+        fires_at="85m",
+        over_at="95m",
+        labels={**_NODE, **WARNING},
+    ),
+    Scenario(
         alert="DavylampNodesNotFound",
         series={
             f"davylamp_nodes_known{AT}}}": "4x9 0x30 4x10",
