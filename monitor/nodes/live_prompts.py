@@ -165,7 +165,8 @@ class PromptTotals:
         if seen < LEAST_TOKENS:
             why = f"fewer than {LEAST_TOKENS} prompt tokens since its nodes can be compared"
             return self._signal(LiveState.UNKNOWN, why)
-        return self._signal(LiveState.PASS, f"prefill counted all of {seen:.0f} prompt tokens", 0.0)
+        why = f"of {seen:.0f} prompt tokens that decode counted, none is known to be missing"
+        return self._signal(LiveState.PASS, why, 0.0)
 
     def _signal(self, state: LiveState, why: str, value: float | None = None) -> LiveSignal:
         kind = LiveKind.PROMPT_TOKENS_DIVERGE

@@ -116,7 +116,9 @@ class NodeWatch:
         try:
             await self._tell(verdict)
         except StoreError as error:
-            log.error("the verdict of node %s cannot be kept: %s", snapshot.node, error)  # noqa: TRY400
+            log.error(  # noqa: TRY400 - the store says all there is to say
+                "the verdict of node %s cannot be kept: %s", snapshot.node, error
+            )
             return
         self._news.note(judged)
 
