@@ -75,7 +75,7 @@ class Serving:
 def exporter(folder: Path, *options: str, library: bool = True, **told: int) -> Iterator[Serving]:
     """Run the exporter on a free port while entered."""
     file = nvml.say(folder / "told", **told)
-    there = nvml.build(folder) if library else folder
+    there = nvml.build(folder) if library else nvml.none(folder)
     log = folder / "exporter.log"
     command = ["env", f"LD_LIBRARY_PATH={there}", f"STUB_NVML={file}", COMMAND, "exporter"]
     listening = ["--listen", "127.0.0.1:0", "--interval", "1s", "--env", "prod"]

@@ -32,14 +32,17 @@ def build(folder: Path, *flags: str) -> Path:
     return there
 
 
-def environment(library: Path | None, told: Path | None = None) -> dict[str, str]:
-    """Return the variables of a process that loads the library, or finds none."""
-    kept = {key: value for key, value in os.environ.items() if key != "STUB_NVML"}
-    # An empty folder hides any real library as little as it has to: there is none on test machines.
-    kept["LD_LIBRARY_PATH"] = str(library) if library is not None else "/nonexistent"
-    if told is not None:
-        kept["STUB_NVML"] = str(told)
-    return kept
+def none(folder: Path) -> Path:
+    """Return a folder whose library is none; it also hides a real one of this machine."""
+    there = folder / "nvml-none"
+    there.mkdir(exist_ok=True)
+    (there / LIBRARY).write_bytes(b"no library at all")
+    return there
+
+
+def environment(library: Path, told: Path) -> dict[str, str]:
+    """Return the variables of a process that loads a library, which reads a file."""
+    return {**os.environ, "LD_LIBRARY_PATH": str(library), "STUB_NVML": str(told)}
 
 
 def say(file: Path, **settings: int) -> Path:
@@ -51,7 +54,7 @@ def say(file: Path, **settings: int) -> Path:
 
 
 def readings(
-    library: Path | None, told: Path, *steps: dict[str, int], listens: int = 0
+    library: Path, told: Path, *steps: dict[str, int], listens: int = 0
 ) -> list[dict[str, Any]]:
     """Return what ``NvmlSource`` reads, step by step, each after the library was told anew.
 

@@ -62,7 +62,7 @@ def test_a_driver_and_a_gpu_that_are_not_well_fail(tmp_path: Path) -> None:
         ({}, library, "ok       gpus: 2 read"),
         ({"gpu1": 15}, library, "fail     gpu 1: lost (code 15)"),
         ({"init": 18}, library, "fail     gpus: version_mismatch (code 18)"),
-        ({}, None, "fail     gpus: no_library (code 12)"),
+        ({}, nvml.none(tmp_path), "fail     gpus: no_library (code 12)"),
     ):
         file = nvml.say(tmp_path / "told", **told)
         done = subprocess.run(

@@ -25,7 +25,7 @@ def read(libraries: Path, tmp_path: Path) -> Read:
     def reading(
         *steps: dict[str, int], flags: tuple[str, ...] = (), library: bool = True, listens: int = 0
     ) -> list[dict[str, Any]]:
-        folder = nvml.build(libraries, *flags) if library else None
+        folder = nvml.build(libraries, *flags) if library else nvml.none(tmp_path)
         return nvml.readings(folder, tmp_path / "told", *steps, listens=listens)
 
     return reading
