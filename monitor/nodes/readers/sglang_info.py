@@ -35,6 +35,7 @@ SETTINGS = (
     "chunked_prefill_size",
     "context_length",
     "dcp_size",
+    "dllm_algorithm",
     "disable_overlap_schedule",
     "disable_radix_cache",
     "disaggregation_enable_kv_checksum",
@@ -117,6 +118,11 @@ class Told:
         return any((tokens(self.info.get(name)) or 1) > 1 for name in _SHARDING)
 
     @property
+    def diffuses(self) -> bool:
+        """True for a diffusion model, whose scheduler keeps another block of room for itself."""
+        return self.info.get("dllm_algorithm") is not None
+
+    @property
     def enforced(self) -> int | None:
         """The length at which the scheduler refuses a prompt."""
         return tokens(self.info.get("max_req_input_len"))
@@ -171,12 +177,12 @@ def pool_bound(said: Told, *, context: int | None, pool: int | None) -> bool | N
 
     The scheduler's limit tells exactly, also where the pool is sharded. A rank with a smaller pool
     than the first, whose limit it is, is held to its own pool, and so are all where the limit is
-    not told; which a sharded pool does not allow.
+    not told or is that of a diffusion model; which a sharded pool does not allow.
     """
     advertised = said.advertised or context
     if advertised is None:
         return None
-    if said.enforced is not None:
+    if said.enforced is not None and not said.diffuses:
         smaller = said.first_pool is not None and pool is not None and pool < said.first_pool
         if said.enforced + SPARE_TOKENS < advertised or not smaller:
             return said.enforced + SPARE_TOKENS < advertised

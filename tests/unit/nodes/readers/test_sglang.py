@@ -138,6 +138,14 @@ def test_a_rank_with_a_smaller_pool_binds_though_the_first_does_not() -> None:
     assert facts.pool_bound is True
 
 
+@pytest.mark.parametrize(("pool", "bound"), [(CONTEXT - 64, True), (2 * CONTEXT, False)])
+def test_a_diffusion_model_is_held_to_its_pool(pool: int, bound: bool) -> None:
+    """Its scheduler keeps a block of room more, which is no sign of a small pool."""
+    limit = min(pool, CONTEXT) - 6 - 32
+    pages = _node(pool=pool, max_req_input_len=limit, dllm_algorithm="LowConfidence")
+    assert read(pages).facts.pool_bound is bound
+
+
 def test_of_parts_that_differ_nothing_is_concluded_but_by_the_limit() -> None:
     """Each part is below the context, which says nothing of all of them together."""
     states = [{"memory_usage": {"token_capacity": size}} for size in (50_000, 49_920)]
