@@ -60,11 +60,12 @@ _A_TICK = {PROD: 12, STAGING: 4}
 _OF_EACH_PROBE = 4
 _AMPLE = {"tokens": 20_000_000}
 # A version with faults that are public, as two nodes that hand prompts over.
-_NODES = ("--mode", "pd", "--set", "lab.version=0.5.2")
+_NODES = ("--seed", "7", "--mode", "pd", "--set", "lab.version=0.5.2")
 _LABS: dict[str, Sequence[str]] = {
     PROD: _NODES,
-    STAGING: ("--fault", "thinks"),
-    "broken": fault("overlength_placeholder"),
+    STAGING: ("--seed", "9", "--fault", "thinks"),
+    # Another seed: two labs of one would give the same response ids, which is a fault of its own.
+    "broken": (*fault("overlength_placeholder", "prefix_tail_kept"), "--seed", "8"),
 }
 _PROBES = [
     {"name": name}
@@ -126,7 +127,7 @@ def make(folder: Path) -> History:
 @contextlib.contextmanager
 def _lab(more: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Serve a lab while entered; gives what it says of itself, its nodes too."""
-    command = [sys.executable, "-m", "monitor.lab", "--port", "0", "--seed", "7", *more]
+    command = [sys.executable, "-m", "monitor.lab", "--port", "0", *more]
     with process(command) as started:
         yield json.loads(first_line(started))
 
