@@ -36,7 +36,8 @@ def nodes_lines(report: NodesReport) -> Iterator[str]:
         nodes = [each for each in report.nodes if each.target == target]
         yield printable(f"{target}  {_plural(len(nodes), 'node')}")
         yield from _table(nodes)
-        yield from _reasons(nodes)
+        why = list(_reasons(nodes))
+        yield from ("", *why) if why else ()
         for gateway in report.gateways:
             if gateway.target == target:
                 yield from _gateway(gateway)
@@ -65,7 +66,6 @@ def _table(nodes: Sequence[NodeReport]) -> Iterator[str]:
     yield _joined(list(_HEADS), widths)
     for row in rows:
         yield _joined(row, widths)
-    yield ""
 
 
 def _row(node: NodeReport) -> Iterator[str]:
