@@ -124,6 +124,10 @@ bench-nodes: install ## Reading 200 nodes side by side, beside reading them one 
 bench-store: install ## What the store takes, how fast, and how soon panels answer (15 minutes; SIZES=1e7 40 minutes, 1e8 hours and 25 GB of disk)
 	$(BIN)/python -m tests.bench.store --sizes $(or $(SIZES),1e6) --out docs/store-measured.md
 
+.PHONY: bench-report
+bench-report: install ## How long a weekly report takes at 10⁶ verdicts (minutes; SIZES=1e7 half an hour)
+	$(BIN)/python -m tests.bench.report --sizes $(or $(SIZES),1e6)
+
 .PHONY: faults-table
 faults-table: install ## Measure the README's table: what status codes saw and what Davylamp said
 	$(BIN)/python -m tests.bench.faults

@@ -10,8 +10,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,15 +29,18 @@ from monitor.store import Store
 from monitor.store.client import Location, connect
 from monitor.store.week_reader import WeekReader
 from monitor.weekly.building import build
+from monitor.weekly.computing import compute
 from monitor.weekly.files import Format
-from monitor.weekly.manifest import MANIFEST_FILE, sha256
+from monitor.weekly.manifest import MANIFEST_FILE, PreviousPart, sha256
+from monitor.weekly.record import WeeklyReport
+from monitor.weekly.verifying import BadManifestError, read_manifest
 from monitor.weekly.week import Week
 
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 600.0
 NOTICE_VERSION = 1
-_JUDGED = ".judged.json"
+_NOTICE = ".notice.json"
 _TOLD = ".told.json"
 
 
@@ -68,10 +70,10 @@ class Reporter:
         """Build the last report that is due unless it is there, and tell of it unless told."""
         week = self.due()
         try:
-            if not (self.folder / week.label / MANIFEST_FILE).exists():
-                await asyncio.to_thread(self._build, week)
+            if not self._notice(week).exists():
+                await asyncio.to_thread(self._prepare, week)
             await self._tell(week)
-        except (DavylampError, OSError) as error:
+        except (DavylampError, BadManifestError, OSError) as error:
             log.error("the weekly report of %s: %s", week.label, error)  # noqa: TRY400 - our words
 
     def due(self) -> Week:
@@ -79,38 +81,31 @@ class Reporter:
         offset = timedelta(seconds=self.reports.offset_seconds)
         return Week.last_before(self.clock.now() - offset)
 
-    def _build(self, week: Week) -> None:
-        drill = self.reports.drill
+    def _notice(self, week: Week) -> Path:
+        return self.folder / f"{week.label}{_NOTICE}"
+
+    def _prepare(self, week: Week) -> None:
+        """Write a report unless it is there, then what is told of it."""
+        drill, folder = self.reports.drill, self.folder / week.label
         asked = asked_of(self.config, week, self.config.file.parent / drill if drill else None)
         formats = [Format(each) for each in self.reports.formats]
         with closing(WeekReader(connect(self.location, read_only=True))) as reader:
-            built = build(reader, asked, formats, self.folder / week.label, self.key)
-        judged = Counter(row.judgement.value for row in built.report.targets)
-        notice = {
-            "version": NOTICE_VERSION,
-            "environment": self.config.environment,
-            "week": week.label,
-            "judgement": built.report.judgement.value,
-            "has_data": built.report.has_data,
-            "targets": {row.target: row.judgement.value for row in built.report.targets},
-            "judged": dict(sorted(judged.items())),
-            "not_looked_at": len(built.report.not_looked_at),
-            "findings": len(built.report.findings),
-            "manifest_sha256": built.manifest_sha256,
-            "previous_sha256": built.previous.manifest_sha256 if built.previous else None,
-        }
-        _put(self.folder / f"{week.label}{_JUDGED}", notice)
-        log.info(
-            "weekly report %s: %s, manifest %s",
-            *(built.folder, built.report.judgement.value, built.manifest_sha256),
-        )
+            if (folder / MANIFEST_FILE).exists():
+                # A process ended between the two: the same store says the same again.
+                report = compute(reader, asked)
+            else:
+                report = build(reader, asked, formats, folder, self.key).report
+        manifest, content = read_manifest(folder)
+        hashed = sha256(content)
+        _put(self._notice(week), notice_of(report, hashed, manifest.previous))
+        log.info("weekly report %s: %s, manifest %s", folder, report.judgement.value, hashed)
 
     async def _tell(self, week: Week) -> None:
         """Tell of a report once. A receiver that fails is tried again, one that refuses is not."""
-        judged, told = (self.folder / f"{week.label}{end}" for end in (_JUDGED, _TOLD))
-        if self.receiver is None or told.exists() or not judged.exists():
+        told = self.folder / f"{week.label}{_TOLD}"
+        if self.receiver is None or told.exists():
             return
-        body = judged.read_bytes()
+        body = self._notice(week).read_bytes()
         answer = await self.receiver.send(body)
         if answer.outcome is PageOutcome.FAILED:
             log.warning(
@@ -124,6 +119,25 @@ class Reporter:
                 *(self.receiver.name, week.label, answer.problem),
             )
         _put(told, {"outcome": answer.outcome.value, "sent_sha256": sha256(body)})
+
+
+def notice_of(
+    report: WeeklyReport, manifest_sha256: str, previous: PreviousPart | None
+) -> Mapping[str, object]:
+    """Return what a webhook is told of a report: names of ours, counts and hashes."""
+    return {
+        "version": NOTICE_VERSION,
+        "environment": report.environment,
+        "week": report.week,
+        "judgement": report.judgement.value,
+        "has_data": report.has_data,
+        "targets": {row.target: row.judgement.value for row in report.targets},
+        "findings": len(report.findings),
+        "not_looked_at": len(report.not_looked_at),
+        "manifest_sha256": manifest_sha256,
+        "previous_sha256": previous.manifest_sha256 if previous is not None else None,
+        "weeks_between": previous.weeks_between if previous is not None else None,
+    }
 
 
 def _put(file: Path, said: object) -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from monitor.config import Config, Target
 from monitor.config.acceptance import Acceptance
 from monitor.config.target import AnyTarget
-from monitor.configured import choices_of, golden_prompts, target_view
+from monitor.configured import choices_of, golden_prompts, node_rules, target_view
 from monitor.daemon.dayplan import day_plan
 from monitor.errors import UsageError
 from monitor.probes import PROBES
@@ -38,6 +38,9 @@ def asked_of(config: Config, week: Week, drill: Path | None = None) -> Asked:
         objectives=_objectives(config),
         accepted=tuple(_accepted(config.settings.targets)),
         drill=None if drill is None else read_drill(drill),
+        faults_public={
+            rule.id: rule.public for rule in node_rules(config).rules if rule.public is not None
+        },
     )
 
 

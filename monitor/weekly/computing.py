@@ -23,7 +23,16 @@ from monitor.weekly.operation import (
     http_of,
     unjudged_of,
 )
-from monitor.weekly.record import CellRow, Judgement, StratumRow, UnseenRow, WeeklyReport
+from monitor.weekly.record import (
+    CellRow,
+    FindingRow,
+    Judgement,
+    StratumRow,
+    TargetRow,
+    TrendRow,
+    UnseenRow,
+    WeeklyReport,
+)
 from monitor.weekly.serving import context_of, nodes_of
 from monitor.weekly.streams import drift_of, streams_of
 from monitor.weekly.targets import days_of, target_row, trends_of
@@ -42,22 +51,11 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
     coverage = _maps(strata)
     findings = findings_of(reader, span)
     trend, days = trends_of(reader, week, names), days_of(reader, week, names)
-    targets = tuple(
-        target_row(
-            name,
-            asked.known(name),
-            [row for row in trend if row.target == name],
-            findings,
-            coverage,
-        )
-        for name in names
-    )
+    targets = _targets(asked, names, trend, findings, coverage)
     streams, refused = streams_of(reader, names, reader.scores(span))
-    context, nodes = context_of(reader, asked, span), nodes_of(reader, span)
-    hours = reader.looked_hours(span)
-    probed = [target.name for target in asked.targets if target.asked]
+    context, nodes = context_of(reader, asked, span), nodes_of(reader, asked, span)
     not_looked_at: tuple[UnseenRow, ...] = (
-        *unseen.unseen_times(days, hours, probed),
+        *unseen.unseen_times(days, reader.looked_hours(span), asked.probed),
         *unseen.unseen_shapes(findings),
         *unseen.unseen_strata(strata),
         *(row for target in asked.targets for row in unseen.unplanned(target)),
@@ -98,6 +96,21 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
         methods=METHODS,
     )
     return harmless(report)
+
+
+def _targets(
+    asked: Asked,
+    names: Sequence[str],
+    trend: Sequence[TrendRow],
+    findings: Sequence[FindingRow],
+    cells: Sequence[CellRow],
+) -> tuple[TargetRow, ...]:
+    weeks: dict[str, list[TrendRow]] = {}
+    for row in trend:
+        weeks.setdefault(row.target, []).append(row)
+    return tuple(
+        target_row(name, asked.known(name), weeks[name], findings, cells) for name in names
+    )
 
 
 def _by_place(reader: WeekReader, span: Span) -> Mapping[str, dict[Place, Tally]]:

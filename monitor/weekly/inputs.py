@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 
 from monitor.reports.drill import DrillReport
@@ -60,7 +61,11 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Of what a report is wanted. ``drill`` is the last one, if it was given."""
+    """Of what a report is wanted.
+
+    ``drill`` is the last one, if it was given; ``faults_public`` says since when what a node rule
+    is about has been public.
+    """
 
     week: Week
     environment: str
@@ -68,6 +73,12 @@ class Asked:
     objectives: tuple[Objective, ...]
     accepted: tuple[Accepted, ...]
     drill: DrillReport | None = None
+    faults_public: Mapping[str, date] = field(default_factory=dict)
+
+    @property
+    def probed(self) -> tuple[str, ...]:
+        """The names of the targets that are asked."""
+        return tuple(target.name for target in self.targets if target.asked)
 
     def known(self, name: str) -> KnownTarget | None:
         """Return what is configured of a target; ``None`` for one that is not any more."""

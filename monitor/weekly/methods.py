@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monitor.weekly.coverage import LEAST_ANSWERS
-from monitor.weekly.record import MethodRow
+from monitor.weekly.running_record import MethodRow
 
 _WORDS = {
     "what is counted": (
@@ -57,9 +57,10 @@ _WORDS = {
         "scores of the week are counted."
     ),
     "nodes": (
-        "What a node says of itself, held against rules. Days exposed count from the first "
-        "failing reading since the last good one; for how long it was exposed before it was "
-        "first read is not known."
+        "What a node says of itself, held against rules. Days failing count from the first "
+        "failing reading since the last good one: how it was before it was first read is not "
+        "known. Days exposed count from the day on which the oldest fault that it fails by "
+        "became public, by the rules of when the report was built."
     ),
     "accepted deviations and plans": ("As configured when the report was built."),
     "prompts": (

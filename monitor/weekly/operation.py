@@ -8,9 +8,9 @@ from monitor.model import Outcome
 from monitor.reports.drill import DrillReport, FaultReport
 from monitor.store.week_reader import Span, WeekReader
 from monitor.weekly.inputs import Asked
-from monitor.weekly.record import (
+from monitor.weekly.record import ChainHead
+from monitor.weekly.running_record import (
     AcceptedRow,
-    ChainHead,
     ChangeRow,
     CheckRow,
     CostRow,

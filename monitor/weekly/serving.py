@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
 
 from monitor.store.client import Row
 from monitor.store.rows import LadderRow
 from monitor.store.week_reader import Span, WeekReader
 from monitor.weekly.inputs import Asked
-from monitor.weekly.record import ContextRow, NodeRow
+from monitor.weekly.running_record import ContextRow, NodeRow
 
 _DAY_SECONDS = 86_400.0
 
@@ -57,13 +58,15 @@ def _state(ladder: LadderRow) -> str:
     return "verified as advertised" if reached else "verified to less than advertised"
 
 
-def nodes_of(reader: WeekReader, span: Span) -> tuple[NodeRow, ...]:
+def nodes_of(reader: WeekReader, asked: Asked, span: Span) -> tuple[NodeRow, ...]:
     """Return what was read of each node in a span."""
-    return tuple(_node(row) for row in reader.node_readings(span))
+    return tuple(_node(row, asked.faults_public) for row in reader.node_readings(span))
 
 
-def _node(row: Row) -> NodeRow:
+def _node(row: Row, faults_public: Mapping[str, date]) -> NodeRow:
     since, until = row[10], row[11]
+    dates = [faults_public[rule] for rule in row[12] if rule in faults_public]
+    public = min(dates) if dates and until is not None else None
     return NodeRow(
         target=str(row[0]),
         node=str(row[1]),
@@ -76,12 +79,18 @@ def _node(row: Row) -> NodeRow:
         failing=int(row[8]),
         unknown=int(row[9]),
         failing_since=since,
-        days_exposed=_days(since, until),
+        days_failing=_days(since, until),
+        public_since=public,
+        days_exposed=_days(_midnight(public), until),
         failed_rules=tuple(map(str, row[12])),
         warned_rules=tuple(map(str, row[13])),
         unknown_rules=tuple(map(str, row[14])),
         last_at=row[15],
     )
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return None if day is None else datetime.combine(day, time(), UTC)
 
 
 def _days(since: datetime | None, until: datetime | None) -> float | None:

@@ -13,7 +13,7 @@ from monitor.store.week_reader import Span, WeekReader
 from monitor.watching import Standing
 from monitor.watching.kept import read
 from monitor.weekly.inputs import Gap
-from monitor.weekly.record import DriftRow, StreamRow
+from monitor.weekly.running_record import DriftRow, StreamRow
 
 # Their detector looks at how failures lie in time, not at how many there are.
 _NOT_BY_RATE = frozenset({Lane.TREND})

@@ -8,16 +8,8 @@ from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
 from monitor.weekly.inputs import Asked, Gap, KnownTarget
 from monitor.weekly.objectives import TOLD_HERE
-from monitor.weekly.record import (
-    CellRow,
-    CellState,
-    ContextRow,
-    DayRow,
-    FindingRow,
-    NodeRow,
-    StratumRow,
-    UnseenRow,
-)
+from monitor.weekly.record import CellRow, CellState, DayRow, FindingRow, StratumRow, UnseenRow
+from monitor.weekly.running_record import ContextRow, NodeRow
 
 HOURS = 7 * 24
 _EVERYWHERE = "all targets"

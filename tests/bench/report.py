@@ -1,0 +1,163 @@
+"""``make bench-report``: how long a weekly report takes over a store of so many verdicts.
+
+The rows are those of ``bench-store``: real passes over labs, copied inside the engine over ninety
+days (``--days`` says otherwise). Each size is made and reported in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import yaml
+
+from monitor.canaries import InstallationKey
+from monitor.config import Config
+from monitor.config.storage import Retention
+from monitor.configured import read_config
+from monitor.daemon.weekly import asked_of
+from monitor.store.client import Location, connect
+from monitor.store.migrate import bring_up
+from monitor.store.rows import TABLES, AnyRow
+from monitor.store.store import DATA_DIRECTORY, KEY_FILE
+from monitor.store.week_reader import Span, WeekReader
+from monitor.weekly.building import build
+from monitor.weekly.computing import compute
+from monitor.weekly.files import Format, files_of
+from monitor.weekly.week import Week
+from tests.bench.store import generate
+from tests.bench.store.apart import apart
+from tests.bench.store.passes import Pass, real_passes
+from tests.bench.store.sized import what_fits
+
+_ALWAYS = Span(since=datetime(2020, 1, 1, tzinfo=UTC), until=datetime(2100, 1, 1, tzinfo=UTC))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """How many verdicts to make over how many days."""
+
+    verdicts: int
+    days: int
+    every: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a report over them took, and what came of it."""
+
+    verdicts: int
+    in_week: int
+    compute_seconds: float
+    write_seconds: float
+    build_seconds: float
+    html_bytes: int
+    all_bytes: int
+    peak_bytes: int
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure each size and print a line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1e6", help="verdicts: 1e6,1e7")
+    parser.add_argument("--days", type=int, default=generate.DAYS)
+    asked = parser.parse_args(arguments)
+    passes = real_passes()
+    say(f"load of the machine at the beginning: {os.getloadavg()[1]:.1f}, {os.cpu_count()} cores")
+    say("| verdicts | of the week | compute | write | build | page | all files | memory |")
+    say("|---|---|---|---|---|---|---|---|")
+    for text in asked.sizes.split(","):
+        verdicts = int(float(text))
+        task = Task(verdicts=verdicts, days=asked.days, every=what_fits(verdicts, passes))
+        say(_line(apart(measured, task, passes)))
+
+
+def _line(found: Found) -> str:
+    return (
+        f"| {found.verdicts:,} | {found.in_week:,} | {found.compute_seconds:.2f} s "
+        f"| {found.write_seconds:.2f} s | {found.build_seconds:.2f} s "
+        f"| {found.html_bytes / 1e6:.2f} MB | {found.all_bytes / 1e6:.2f} MB "
+        f"| {found.peak_bytes / 1e6:,.0f} MB |"
+    )
+
+
+def measured(task: Task, passes: Sequence[Pass]) -> Found:
+    """Make a store below a temporary folder and report its last week."""
+    until = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    # Up to the end of a week, so that the last one is whole.
+    until -= timedelta(days=until.weekday())
+    kinds: dict[str, type[AnyRow]] = {table: kind for kind, table in TABLES.items()}
+    plan = generate.plan_of(task.verdicts, passes, until, days=task.days)
+    plan = replace(plan, every={kinds[table]: number for table, number in task.every.items()})
+    with tempfile.TemporaryDirectory() as folder:
+        config = _configuration(Path(folder))
+        with closing(connect(Location(path=config.storage_path / DATA_DIRECTORY))) as client:
+            bring_up(client, Retention(), None, None)
+            generate.lay_templates(client, passes)
+            generate.make(client, plan, len(passes))
+            generate.make_ladders(client, plan)
+            client.command("DROP DATABASE bench")
+            return _measured(config, WeekReader(client), Week.last_before(until))
+
+
+def _measured(config: Config, reader: WeekReader, week: Week) -> Found:
+    key = InstallationKey.load_or_create(config.storage_path / KEY_FILE)
+    started = time.perf_counter()
+    report = compute(reader, asked_of(config, week))
+    computed = time.perf_counter()
+    files = files_of(report, list(Format))
+    written = time.perf_counter()
+    out = config.storage_path.parent / week.label
+    build(reader, asked_of(config, week), list(Format), out, key)
+    built = time.perf_counter()
+    verdicts = sum(row[-1] for row in reader.panel("verdict_classes", _ALWAYS))
+    return Found(
+        verdicts=verdicts,
+        in_week=sum(row.verdicts for row in report.unjudged),
+        compute_seconds=computed - started,
+        write_seconds=written - computed,
+        build_seconds=built - written,
+        html_bytes=len(files["report.html"]),
+        all_bytes=sum(map(len, files.values())),
+        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    )
+
+
+def _configuration(folder: Path) -> Config:
+    """Return a configuration of the targets that are made."""
+    targets = [
+        {
+            "name": f"target-{number:02d}",
+            "engine": "openai",
+            "base_url": "http://127.0.0.1:9/v1",
+            "model": "lamp-lab-1",
+            "context_tokens": 8_192,
+            "tenants": [{"name": "tenant-a"}, {"name": "tenant-b"}],
+            "probes": "standard",
+        }
+        for number in range(generate.TARGETS)
+    ]
+    file = folder / "davylamp.yaml"
+    said = {"version": 1, "storage": {"path": str(folder / "store")}, "targets": targets}
+    (folder / "store").mkdir()
+    file.write_text(yaml.safe_dump(said, sort_keys=False), encoding="utf-8")
+    return read_config(str(file))
+
+
+def say(line: str) -> None:
+    """Write a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,284 @@
+"""Reports of a daemon: one each week, told of once, whatever ends in between."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monitor.certificate.keys import Signer
+from monitor.config import Config
+from monitor.daemon.reporting import LOOK_SECONDS, Reporter, reporting
+from monitor.errors import ConfigError
+from monitor.paging.receivers import webhook_of
+from monitor.store import Store, open_store
+from monitor.weekly.manifest import MANIFEST_FILE, sha256
+from monitor.weekly.verifying import verify
+from tests.fakes.events_v2 import Endpoint, serving
+from tests.unit.daemon.installed import ManualClock, config_of
+
+TOKEN, SECRET = "report-token-71aa", "report-secret-02bd"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with open_store(tmp_path_factory.mktemp("store") / "davylamp-data") as opened:
+        yield opened
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as found:
+        yield found
+
+
+def settings(base: Path, endpoint: Endpoint | None, **more: Any) -> Config:
+    (base / "reports").mkdir(exist_ok=True)
+    (base / "token").write_text(TOKEN, encoding="ascii")
+    (base / "secret").write_text(SECRET, encoding="ascii")
+    said: dict[str, Any] = {"folder": "reports", "formats": ["json"], **more}
+    if endpoint is not None:
+        said["webhook"] = {
+            "name": "filed",
+            "url": f"{endpoint.url}/report",
+            "token_file": "token",
+            "secret_file": "secret",
+        }
+    return config_of(base, reports=said)
+
+
+def reporter(config: Config, store: Store, clock: ManualClock) -> Reporter:
+    reports = config.settings.reports
+    assert reports is not None
+    receiver = webhook_of(reports.webhook, clock) if reports.webhook is not None else None
+    return Reporter(
+        config=config,
+        reports=reports,
+        location=store.location,
+        key=store.key,
+        clock=clock,
+        receiver=receiver,
+    )
+
+
+def look(of: Reporter) -> None:
+    async def once() -> None:
+        await of.look()
+        if of.receiver is not None:
+            await of.receiver.aclose()
+
+    asyncio.run(once())
+
+
+def again(of: Reporter, config: Config, store: Store) -> Reporter:
+    """Return the reporter of a next start."""
+    return reporter(config, store, of.clock)  # type: ignore[arg-type]  # the same clock
+
+
+def reports_in(folder: Path) -> list[str]:
+    return sorted(each.name for each in (folder / "reports").iterdir() if each.is_dir())
+
+
+def test_a_report_is_built_once_its_time_has_come(tmp_path: Path, store: Store) -> None:
+    clock = ManualClock()
+    of = reporter(settings(tmp_path, None, day="tuesday", time="07:30"), store, clock)
+    assert of.due().label == "2026-W43"
+    clock.instant += timedelta(days=1, hours=7, minutes=29)
+    assert of.due().label == "2026-W43"
+    clock.move(60)
+    assert of.due().label == "2026-W44"
+    look(of)
+    assert reports_in(tmp_path) == ["2026-W44"]
+    found = verify(tmp_path / "reports" / "2026-W44", Signer(store.key).public)
+    assert found.problems == ()
+
+
+def test_each_report_follows_the_one_before_and_a_gap_is_said(tmp_path: Path, store: Store) -> None:
+    clock = ManualClock()
+    config = settings(tmp_path, None)
+    of = reporter(config, store, clock)
+    for weeks in (1, 1, 2):
+        clock.instant += timedelta(weeks=weeks)
+        look(of)
+    assert reports_in(tmp_path) == ["2026-W44", "2026-W45", "2026-W47"]
+    manifests = [
+        json.loads((tmp_path / "reports" / week / MANIFEST_FILE).read_bytes())
+        for week in reports_in(tmp_path)
+    ]
+    assert manifests[0]["previous"] is None
+    assert manifests[1]["previous"]["week"] == "2026-W44"
+    assert (manifests[2]["previous"]["week"], manifests[2]["previous"]["weeks_between"]) == (
+        *("2026-W45", 1),
+    )
+
+
+def test_somebody_is_told_once_signed_and_without_text(
+    tmp_path: Path, store: Store, endpoint: Endpoint
+) -> None:
+    endpoint.answer(200)
+    clock = ManualClock()
+    clock.instant += timedelta(days=7)
+    config = settings(tmp_path, endpoint)
+    of = reporter(config, store, clock)
+    look(of)
+    look(again(of, config, store))
+    [told] = endpoint.arrived
+    manifest = (tmp_path / "reports" / "2026-W44" / MANIFEST_FILE).read_bytes()
+    assert told.event == {
+        "version": 1,
+        "environment": "default",
+        "week": "2026-W44",
+        "judgement": "could_not_tell",
+        "has_data": False,
+        "targets": {"glm": "could_not_tell"},
+        "findings": 0,
+        "not_looked_at": told.event["not_looked_at"],
+        "manifest_sha256": sha256(manifest),
+        "previous_sha256": None,
+        "weeks_between": None,
+    }
+    assert told.event["not_looked_at"] > 0
+    assert told.headers["authorization"] == f"Bearer {TOKEN}"
+    at, made = told.headers["x-davylamp-signature"].split(",")
+    signed = at.removeprefix("t=").encode() + b"." + told.body
+    assert made == f"v1={hmac.new(SECRET.encode(), signed, hashlib.sha256).hexdigest()}"
+    files = [f for f in (tmp_path / "reports").rglob("*") if f.is_file()]
+    assert not [f for f in files if TOKEN.encode() in f.read_bytes()]
+
+
+def test_who_fails_is_told_again_and_who_refuses_is_not(
+    tmp_path: Path, store: Store, endpoint: Endpoint
+) -> None:
+    clock = ManualClock()
+    clock.instant += timedelta(days=7)
+    config = settings(tmp_path, endpoint)
+    of = reporter(config, store, clock)
+    endpoint.answer(503, 429, 400, 200)
+    for _ in range(4):
+        look(again(of, config, store))
+    assert [each.status for each in endpoint.arrived] == [503, 429, 400]
+    assert len({each.body for each in endpoint.arrived}) == 1
+
+
+def test_a_start_after_a_broken_off_one_tells_of_the_report_that_is_there(
+    tmp_path: Path, store: Store, endpoint: Endpoint
+) -> None:
+    clock = ManualClock()
+    clock.instant += timedelta(days=7)
+    config = settings(tmp_path, endpoint)
+    of = reporter(config, store, clock)
+    look(replace(of, receiver=None))
+    (tmp_path / "reports" / "2026-W44.notice.json").unlink()
+    manifest = (tmp_path / "reports" / "2026-W44" / MANIFEST_FILE).read_bytes()
+    endpoint.answer(200)
+    look(again(of, config, store))
+    [told] = endpoint.arrived
+    assert told.event["manifest_sha256"] == sha256(manifest)
+    assert (tmp_path / "reports" / "2026-W44" / MANIFEST_FILE).read_bytes() == manifest
+
+
+def test_a_folder_that_is_not_there_is_said_and_tried_again(
+    tmp_path: Path, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = ManualClock()
+    config = settings(tmp_path, None)
+    (tmp_path / "reports").rmdir()
+    of = reporter(config, store, clock)
+    with caplog.at_level(logging.ERROR):
+        look(of)
+    assert "no such folder" in caplog.text
+    (tmp_path / "reports").mkdir()
+    look(of)
+    assert reports_in(tmp_path) == ["2026-W43"]
+
+
+def test_a_report_before_that_was_changed_is_not_followed(
+    tmp_path: Path, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = ManualClock()
+    of = reporter(settings(tmp_path, None), store, clock)
+    look(of)
+    file = tmp_path / "reports" / "2026-W43" / MANIFEST_FILE
+    file.write_bytes(file.read_bytes().replace(b'"default"', b'"another"'))
+    clock.instant += timedelta(days=7)
+    with caplog.at_level(logging.ERROR):
+        look(of)
+    assert "not one of this installation" in caplog.text
+    assert reports_in(tmp_path) == ["2026-W43"]
+
+
+class _Looked(ManualClock):
+    """Ends the reporter at its second sleep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slept: list[float] = []
+        self.over = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.move(seconds)
+        if len(self.slept) == 2:
+            self.over.set()
+            await asyncio.Event().wait()
+
+
+def test_the_daemon_looks_every_ten_minutes_and_ends_in_good_order(
+    tmp_path: Path, store: Store
+) -> None:
+    async def day() -> list[float]:
+        clock = _Looked()
+        async with reporting(settings(tmp_path, None), store, clock):
+            await clock.over.wait()
+        return clock.slept
+
+    assert asyncio.run(day()) == [LOOK_SECONDS] * 2
+    assert reports_in(tmp_path) == ["2026-W43"]
+
+
+def test_without_the_section_nothing_is_built(tmp_path: Path, store: Store) -> None:
+    async def day() -> None:
+        async with reporting(config_of(tmp_path), store, ManualClock()):
+            await asyncio.sleep(0)
+
+    asyncio.run(day())
+    assert not [each for each in tmp_path.iterdir() if each.is_dir()]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"time": "6:00"}, "reports.time"),
+        ({"time": "24:00"}, "reports.time"),
+        ({"day": "someday"}, "reports.day"),
+        ({"formats": []}, "reports.formats"),
+        ({"formats": ["html", "html"]}, "reports.formats"),
+        ({"formats": ["pdf"]}, "reports.formats"),
+        ({"folder": ""}, "reports.folder"),
+        ({"token": "x"}, "reports.token"),
+    ],
+)
+def test_what_is_no_setting_is_refused_with_its_place(
+    tmp_path: Path, more: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        settings(tmp_path, None, **more)
+
+
+def test_a_token_goes_to_no_other_machine_in_clear(tmp_path: Path) -> None:
+    hook = {"name": "filed", "url": "http://hooks.example.com/x", "token_env": "TOKEN"}
+    with pytest.raises(ConfigError, match="in clear"):
+        settings(tmp_path, None, webhook=hook)
+
+
+def test_the_clock_of_tests_begins_on_a_monday() -> None:
+    assert ManualClock().now() == datetime(2026, 11, 2, tzinfo=ManualClock().now().tzinfo)
