@@ -73,37 +73,39 @@ def tables_in(statement: str) -> frozenset[str]:
 
 
 def faults_of(dashboard: Dashboard, schema: Mapping[str, Any], known: Known) -> Iterator[Fault]:
-    """Yield everything that is wrong with a dashboard."""
+    """Yield everything that is wrong with a dashboard. What is misshapen is not looked into."""
     data = dashboard.data
-    yield from _misshapen("", data, schema["dashboard"])
+    misshapen = list(_misshapen("", data, schema["dashboard"]))
+    yield from misshapen
     panels = data.get("panels")
     for panel in panels if isinstance(panels, list) else ():
         if isinstance(panel, dict):
             yield from _faults_of_panel(panel, schema, known)
-    for name, expr in _marks(data):
-        yield from _missing(name, {"expr": expr}, known)
+    if not misshapen:
+        for name, expr in _marks(data):
+            yield from _missing(name, {"expr": expr}, known)
 
 
 def _faults_of_panel(
     panel: Mapping[str, Any], schema: Mapping[str, Any], known: Known
 ) -> Iterator[Fault]:
     kind, where = str(panel.get("type")), str(panel.get("title", "?"))
-    yield from _misshapen(where, panel, schema["row" if kind == "row" else "panel"])
-    if kind == "row":
+    misshapen = list(_misshapen(where, panel, schema["row" if kind == "row" else "panel"]))
+    yield from misshapen
+    if kind == "row" or misshapen:
         return
     if kind not in schema:
         yield Fault(where=where, words=f"a kind of panel nobody checked: {kind}")
         return
     of = schema[kind]["properties"]
+    defaults = panel.get("fieldConfig", {}).get("defaults", {})
     yield from _misshapen(f"{where}: options", panel.get("options"), of["options"])
-    fields = panel.get("fieldConfig", {})
     if "custom" in of:
-        custom = fields.get("defaults", {}).get("custom", {})
-        yield from _misshapen(f"{where}: fields", custom, of["custom"])
+        yield from _misshapen(f"{where}: fields", defaults.get("custom", {}), of["custom"])
     for target in panel.get("targets", ()):
         yield from _missing(where, target, known)
     if kind != "text":
-        yield from _unsaid(where, panel, fields.get("defaults", {}))
+        yield from _unsaid(where, panel, defaults)
 
 
 def _unsaid(where: str, panel: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[Fault]:
