@@ -5,7 +5,7 @@ Nothing here changes anything, and no request is served here: the gateway has th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -24,7 +24,8 @@ from monitor.lab.service import Service
 from monitor.lab.settings import LabSettings, NodeRole
 from monitor.lab.versions import does
 
-Page = Callable[[Request], Response]
+# Pages are coroutines: in a thread of their own they would look into a turn that is under way.
+Page = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ def _application(service: Service, role: NodeRole) -> ASGIApp:
 
 
 def _open(build: Callable[[], Response]) -> Page:
-    def page(http: Request) -> Response:
+    async def page(http: Request) -> Response:
         del http
         return build()
 
@@ -87,7 +88,7 @@ def _open(build: Callable[[], Response]) -> Page:
 def _guarded(settings: LabSettings, build: Callable[[], Mapping[str, Any]]) -> Page:
     """Return a page that wants the node's token, if there is one."""
 
-    def page(http: Request) -> Response:
+    async def page(http: Request) -> Response:
         given = http.headers.get("authorization")
         if settings.node_auth and given != f"Bearer {settings.node_token}":
             return JSONResponse(bodies.unauthorised(), status_code=401)

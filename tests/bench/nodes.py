@@ -1,7 +1,8 @@
 """How long it takes to read 200 nodes side by side, beside reading them one after the other.
 
 Run: ``make bench-nodes``. The nodes are the lab's, all in a process of their own; each of their
-answers is late by a network's round trip. Both ways are measured in the same run.
+answers is late by a network's round trip. Both ways are measured in the same run. What is ours is
+processor time of the process that reads: a machine that does other things as well takes longer.
 """
 
 from __future__ import annotations
@@ -26,10 +27,14 @@ def main() -> int:
     fleet = [sys.executable, "-m", "tests.fakes.fleet", str(NODES), str(LATE_SECONDS)]
     with process(fleet) as started:
         urls = json.loads(first_line(started))
+        began = time.process_time()
         together = seconds(urls, AT_ONCE)
+        own = time.process_time() - began
         alone = seconds(urls, 1)
     print(f"{NODES} nodes, each answer {LATE_SECONDS * 1000:.0f} ms late")
-    print(f"{AT_ONCE} at a time: {together:.2f} s (wanted: under {WANTED_SECONDS:.0f} s)")
+    print(
+        f"{AT_ONCE} at a time: {together:.2f} s (wanted: under {WANTED_SECONDS:.0f} s), {own:.2f} s of it ours"
+    )
     print(f"one after the other: {alone:.2f} s, {alone / together:.1f} times as long")
     return int(together >= WANTED_SECONDS)
 
