@@ -1,15 +1,8 @@
-"""``make bench-report``: how long a weekly report takes over a store of so many verdicts.
-
-The rows are those of ``bench-store``: real passes over labs, copied inside the engine over ninety
-days (``--days`` says otherwise). Each size is made and reported in a process of its own.
-"""
+"""A store of so many verdicts is made and its last week reported, in a process of its own."""
 
 from __future__ import annotations
 
-import argparse
-import os
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -35,9 +28,7 @@ from monitor.weekly.computing import compute
 from monitor.weekly.files import Format, files_of
 from monitor.weekly.week import Week
 from tests.bench.store import generate
-from tests.bench.store.apart import apart
-from tests.bench.store.passes import Pass, real_passes
-from tests.bench.store.sized import what_fits
+from tests.bench.store.passes import Pass
 
 _ALWAYS = Span(since=datetime(2020, 1, 1, tzinfo=UTC), until=datetime(2100, 1, 1, tzinfo=UTC))
 
@@ -63,31 +54,6 @@ class Found:
     html_bytes: int
     all_bytes: int
     peak_bytes: int
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Measure each size and print a line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="1e6", help="verdicts: 1e6,1e7")
-    parser.add_argument("--days", type=int, default=generate.DAYS)
-    asked = parser.parse_args(arguments)
-    passes = real_passes()
-    say(f"load of the machine at the beginning: {os.getloadavg()[1]:.1f}, {os.cpu_count()} cores")
-    say("| verdicts | of the week | compute | write | build | page | all files | memory |")
-    say("|---|---|---|---|---|---|---|---|")
-    for text in asked.sizes.split(","):
-        verdicts = int(float(text))
-        task = Task(verdicts=verdicts, days=asked.days, every=what_fits(verdicts, passes))
-        say(_line(apart(measured, task, passes)))
-
-
-def _line(found: Found) -> str:
-    return (
-        f"| {found.verdicts:,} | {found.in_week:,} | {found.compute_seconds:.2f} s "
-        f"| {found.write_seconds:.2f} s | {found.build_seconds:.2f} s "
-        f"| {found.html_bytes / 1e6:.2f} MB | {found.all_bytes / 1e6:.2f} MB "
-        f"| {found.peak_bytes / 1e6:,.0f} MB |"
-    )
 
 
 def measured(task: Task, passes: Sequence[Pass]) -> Found:
@@ -151,13 +117,3 @@ def _configuration(folder: Path) -> Config:
     (folder / "store").mkdir()
     file.write_text(yaml.safe_dump(said, sort_keys=False), encoding="utf-8")
     return read_config(str(file))
-
-
-def say(line: str) -> None:
-    """Write a line at once."""
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
