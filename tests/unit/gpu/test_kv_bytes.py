@@ -99,6 +99,18 @@ def test_a_stage_of_the_pipeline_has_its_own_layers_only() -> None:
     assert every_token(HYBRID, Parallelism(tp=1, pp=4)) == every_token(HYBRID) / 4
 
 
+def test_values_may_be_shorter_than_keys() -> None:
+    told = {**LLAMA_MHA, "head_dim": 192, "v_head_dim": 128}
+    assert every_token(told) == 32 * 32 * (192 + 128) * 2
+
+
+def test_a_rest_of_layers_leaves_the_stages_unknown_even_if_each_attends_as_often() -> None:
+    kinds = ["full_attention", "linear_attention"] * 2 + ["full_attention"]
+    inner = {**HYBRID["text_config"], "num_hidden_layers": 5, "layer_types": kinds}
+    with pytest.raises(CannotTellError):
+        every_token({**HYBRID, "text_config": inner}, Parallelism(tp=1, pp=2))
+
+
 def test_layers_with_a_window_keep_no_more_than_it() -> None:
     told = kv_bytes(shape_of(WINDOWED), ALONE, "auto")
     layer = 8 * 128 * 2
