@@ -223,6 +223,15 @@ class WeekReader(Reader):
         found = [row for sql in CHANGES for row in self._client.query(sql, bound)]
         return sorted(found, key=lambda row: (row[2], row[1], row[0], row[3]))
 
+    def kept_verdicts(self, span: Span) -> dict[str, int]:
+        """Return of how many verdicts of each target the rows themselves are still kept."""
+        rows = self._client.query(
+            f"SELECT target, count() FROM {TABLES[VerdictRow]} "  # noqa: S608
+            f"WHERE {within('decided_at')} AND source != 'rescore' GROUP BY target",
+            span.bound(),
+        )
+        return {str(target): int(number) for target, number in rows}
+
     def missed_runs(self, span: Span) -> dict[str, int]:
         """Return how many runs of the schedule each target missed."""
         rows = self._client.query(

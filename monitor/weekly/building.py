@@ -73,11 +73,11 @@ def build(
 def check_free(out: Path) -> None:
     """Raise ``UsageError`` if a folder for a report is taken, or cannot be made."""
     if not out.parent.is_dir():
-        raise UsageError(f"--out: {out.parent}: no such folder")
+        raise UsageError(f"{out.parent}: no such folder (make it first)")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise UsageError(f"--out: {out} is not a folder")
+        raise UsageError(f"{out} is not a folder")
     if out.is_dir() and any(out.iterdir()):
-        msg = f"--out: {out} is not empty (a report has a folder of its own: name a new one)"
+        msg = f"{out} is not empty (a report has a folder of its own: name a new one)"
         raise UsageError(msg)
 
 

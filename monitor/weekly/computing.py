@@ -54,8 +54,10 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
     targets = _targets(asked, names, trend, findings, coverage)
     streams, refused = streams_of(reader, names, reader.scores(span))
     context, nodes = context_of(reader, asked, span), nodes_of(reader, asked, span)
+    unjudged = unjudged_of(reader, span, names)
     not_looked_at: tuple[UnseenRow, ...] = (
         *unseen.unseen_times(days, reader.looked_hours(span), asked.probed),
+        *unseen.unseen_rows(unjudged, reader.kept_verdicts(span)),
         *unseen.unseen_shapes(findings),
         *unseen.unseen_strata(strata),
         *(row for target in asked.targets for row in unseen.unplanned(target)),
@@ -87,7 +89,7 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
         nodes=nodes,
         drill=drill_of(asked.drill),
         http=http_of(reader, span),
-        unjudged=unjudged_of(reader, span, names),
+        unjudged=unjudged,
         noisiest_checks=checks_of(reader, span),
         costs=costs_of(reader, span),
         accepted=accepted_of(asked),

@@ -9,7 +9,7 @@ from monitor.slo.objective import Sli
 from monitor.weekly.inputs import Asked, Gap, KnownTarget
 from monitor.weekly.objectives import TOLD_HERE
 from monitor.weekly.record import CellRow, CellState, DayRow, FindingRow, StratumRow, UnseenRow
-from monitor.weekly.running_record import ContextRow, NodeRow
+from monitor.weekly.running_record import ContextRow, NodeRow, UnjudgedRow
 
 HOURS = 7 * 24
 _EVERYWHERE = "all targets"
@@ -81,6 +81,18 @@ def unseen_times(
         if looked < HOURS:
             where = f"{HOURS - looked} of {HOURS} hours"
             yield _row(name, "hours", where, "no scheduled verdict in them")
+
+
+def unseen_rows(verdicts: Iterable[UnjudgedRow], kept: Mapping[str, int]) -> Iterator[UnseenRow]:
+    """Yield targets of whose verdicts only the sums are left: their rows have expired."""
+    for row in verdicts:
+        gone = row.verdicts - kept.get(row.target, 0)
+        if gone > 0:
+            where = f"{gone:,} of {row.verdicts:,} verdicts"
+            why = (
+                "only their sums are kept: leaks, drift, changes and evidence are not told of them"
+            )
+            yield _row(row.target, "rows", where, why)
 
 
 def unseen_shapes(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:

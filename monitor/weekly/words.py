@@ -10,6 +10,7 @@ from monitor.weekly.verifying import Verified
 
 GOOD_EXIT, BAD_EXIT, UNSURE_EXIT = 0, 1, 3
 NO_DATA_EXIT = UNSURE_EXIT
+_MOST_PROBLEMS = 50
 
 
 def built_lines(built: Built) -> list[str]:
@@ -51,7 +52,9 @@ def _verified(verified: Verified) -> Iterator[str]:
     manifest = verified.manifest
     if verified.problems or manifest is None:
         yield "DOES NOT HOLD"
-        yield from (f"  {problem}" for problem in verified.problems)
+        yield from (f"  {problem}" for problem in verified.problems[:_MOST_PROBLEMS])
+        if (left := len(verified.problems) - _MOST_PROBLEMS) > 0:
+            yield f"  and {left:,} more"
         return
     if verified.key_checked:
         yield f"HOLDS: report {manifest.week} of {manifest.environment}"

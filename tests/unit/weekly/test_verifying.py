@@ -187,3 +187,10 @@ def test_a_damaged_report_before_is_seen(copied: Path, tmp_path: Path) -> None:
     (copied / "leaks.csv").write_text("nothing\n")
     [problem] = verify(after, PUBLIC, copied).problems
     assert problem.startswith("the report before: leaks.csv")
+
+
+def test_of_very_many_problems_the_first_are_said_and_how_many_more(copied: Path) -> None:
+    for number in range(70):
+        (copied / f"more-{number}").write_text("")
+    lines = verified_lines(verify(copied, PUBLIC))
+    assert (len(lines), lines[-1]) == (52, "  and 20 more")

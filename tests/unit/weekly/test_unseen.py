@@ -1,0 +1,128 @@
+"""What nobody looked at is told, whatever kept anybody from it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from monitor.slo import Objective
+from monitor.slo.objective import Sli
+from monitor.weekly import unseen
+from monitor.weekly.inputs import Asked, Gap, KnownTarget
+from monitor.weekly.record import CellState, DayRow, StratumRow
+from monitor.weekly.running_record import ContextRow, NodeRow, UnjudgedRow
+from tests.unit.weekly.samples import WEEK, a_cell, a_finding, a_row
+
+
+def asked(*objectives: Objective, nodes: bool = False) -> Asked:
+    known = KnownTarget(
+        name="glm",
+        model="m",
+        asked=True,
+        nodes=nodes,
+        objective_ratio=0.999,
+        planned=(),
+        gaps=(
+            Gap(probe="abort", stratum="pages/c2", code="not_gentle", reason="harm", tokens=1_994),
+        ),
+    )
+    return Asked(week=WEEK, environment="lab", targets=(known,), objectives=objectives, accepted=())
+
+
+def objective(name: str, sli: Sli) -> Objective:
+    return Objective(
+        name=name, sli=sli, ratio=0.99, window_seconds=86_400, volume_a_day=0, volume_from=""
+    )
+
+
+def test_days_and_hours_without_a_verdict() -> None:
+    days = [
+        a_row(DayRow, day=day, good=0, bad=0, errors=0, invalid=int(day == WEEK.days[0]))
+        for day in WEEK.days[:3]
+    ]
+    rows = list(unseen.unseen_times(days, {"glm": 100}, ["glm", "kimi"]))
+    assert [(row.target, row.what, row.where) for row in rows] == [
+        ("glm", "days", "2026-11-03, 2026-11-04"),
+        ("glm", "hours", "68 of 168 hours"),
+        ("kimi", "hours", "168 of 168 hours"),
+    ]
+    whole = [a_row(DayRow, day=day) for day in WEEK.days]
+    assert not list(unseen.unseen_times(whole, {"glm": 168}, ["glm"]))
+
+
+def test_strata_that_were_never_asked_or_never_answered() -> None:
+    counts = {"good": 0, "bad": 0, "errors": 0, "invalid": 0}
+    never = a_row(StratumRow, **counts)
+    mute = a_row(StratumRow, **(counts | {"errors": 4, "invalid": 1}))
+    fine = a_row(StratumRow, **(counts | {"good": 1}))
+    rows = list(unseen.unseen_strata([never, mute, fine]))
+    assert [row.why for row in rows] == [
+        "never asked",
+        "asked 5 times, no answer could be judged",
+    ]
+
+
+def test_what_a_plan_leaves_out_with_its_price() -> None:
+    [row] = unseen.unplanned(asked().targets[0])
+    assert (row.what, row.where, row.tokens) == ("stratum (not_gentle)", "abort pages/c2", 1_994)
+
+
+def test_cells_without_a_plan_are_gathered_by_shape() -> None:
+    cells = [a_cell(CellState.NOT_PLANNED, length=length) for length in ("8k", "32k")]
+    [row] = unseen.unseen_cells([*cells, a_cell(CellState.CLEAN), a_cell(CellState.FAILING)])
+    assert row.where == "canary at c1: 8k, 32k"
+
+
+def test_shapes_that_an_open_leak_holds_back() -> None:
+    leaks = [
+        a_finding(shape="pair"),
+        a_finding(shape="burst", closed_at=WEEK.since),
+        a_finding(shape="golden", finding_class="CROSSED"),
+        a_finding(shape="scan"),
+    ]
+    assert [row.where for row in unseen.unseen_shapes(leaks)] == ["pair"]
+
+
+def test_verdicts_of_which_only_sums_are_left() -> None:
+    rows = [a_row(UnjudgedRow, target=name, verdicts=10) for name in ("glm", "kimi", "gone")]
+    found = list(unseen.unseen_rows(rows, {"glm": 10, "kimi": 7}))
+    assert [(row.target, row.where) for row in found] == [
+        ("kimi", "3 of 10 verdicts"),
+        ("gone", "10 of 10 verdicts"),
+    ]
+
+
+def test_context_that_is_old_or_was_never_measured() -> None:
+    never = a_row(ContextRow, target="kimi", in_week=False, measured_at=None)
+    old = a_row(ContextRow, in_week=False, measured_at=WEEK.since - timedelta(days=3))
+    now = a_row(ContextRow, target="mute", in_week=True)
+    rows = list(unseen.unseen_sources(asked(), [never, old, now], []))
+    assert [(r.target, r.why) for r in rows if r.what == "context"] == [
+        ("kimi", "not measured in the week: never measured"),
+        ("glm", "not measured in the week: last on 2026-10-30"),
+    ]
+
+
+def test_nodes_that_are_not_configured_not_read_or_could_not_tell() -> None:
+    def told(of: Asked, *nodes: NodeRow) -> list[str]:
+        return [row.why for row in unseen.unseen_sources(of, [], nodes) if row.what == "nodes"]
+
+    assert told(asked()) == ["none is configured"]
+    assert told(asked(nodes=True)) == ["no reading is stored"]
+    unsure = a_row(NodeRow, unknown=3, readings=28)
+    assert told(asked(nodes=True), unsure) == ["3 of 28 readings could not tell"]
+    assert told(asked(nodes=True), a_row(NodeRow, unknown=0)) == []
+
+
+def test_objectives_of_prometheus_alone_production_the_drill_and_traffic() -> None:
+    of = asked(objective("semantic", Sli.SEMANTIC), objective("slow", Sli.LATENCY))
+    rows = {row.what: row.where for row in unseen.unseen_sources(of, [], [])}
+    assert rows["objectives"] == "slow"
+    assert {"production", "drill", "traffic", "rotation"} <= rows.keys()
+    mapped = asked(objective("users", Sli.PRODUCTION))
+    assert "production" not in {row.what for row in unseen.unseen_sources(mapped, [], [])}
+
+
+def test_streams_that_cannot_be_read() -> None:
+    gap = Gap(probe="canary", stratum="s", code="unreadable", reason="damaged", tokens=None)
+    [row] = unseen.unreadable([("glm", gap)])
+    assert (row.target, row.what, row.why) == ("glm", "stratum (unreadable)", "damaged")
