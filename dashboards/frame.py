@@ -59,7 +59,7 @@ TARGETS = choice("target", "Target", f'label_values({LAST_RUN.name}{{env=~"$env"
 RUNBOOKS = outside("Runbooks", Links().runbooks)
 CHANGED = annotation(
     "Deploys and changes",
-    f"sum by (target, kind) (increase({of(TARGET_CHANGES)}[$__interval])) > 0",
+    f"sum by (target, kind) (increase({of(TARGET_CHANGES)}[10m])) > 0",
     BLUE,
     "{{target}}: {{kind}}",
     "A deploy somebody told of, or another version, fingerprint, model or latency.",
@@ -120,7 +120,7 @@ AGE = Look(
 )
 GOOD_RATIO = Look(steps=((None, RED), (0.99, YELLOW), (0.999, GREEN)), low=0, high=1, decimals=2)
 TRIAL_LINK = named(
-    "trial",
+    "(owner_)?trial",
     links=[link("This trial", f"/d/{LEAK}?var-trial=${{__value.text}}&{ALONG}")],
 )
 

@@ -135,7 +135,7 @@ _signals_that_say_something = table(
     [
         clickhouse(
             "SELECT exchange, code, variant, status, evidence_bits, owner_target, "
-            "owner_tenant, owner_trial AS trial, explanation FROM signals FINAL "
+            "owner_tenant, owner_trial, explanation FROM signals FINAL "
             f"WHERE {_TRIAL} ORDER BY exchange, position"
         )
     ],

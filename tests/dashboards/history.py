@@ -179,7 +179,6 @@ class _Made:
         finally:
             await pager.aclose()
             await of.aclose()
-        leaks = [t.id for t, v in self._kept.judged if v.verdict_class is VerdictClass.LEAK]
         file = self._folder / "history.om"
         self._samples.write(file)
         return History(
@@ -187,8 +186,15 @@ class _Made:
             openmetrics=file,
             began=self._began,
             ended=ended,
-            leak=leaks[0] if leaks else "",
+            leak=self._leak(),
         )
+
+    def _leak(self) -> str:
+        """Return a trial that leaks, and whose own markers were seen in another."""
+        judged = self._kept.judged
+        leaks = [t.id for t, v in judged if v.verdict_class is VerdictClass.LEAK]
+        seen = {(s.owner.trial, t.id) for t, v in judged for s in v.signals if s.owner is not None}
+        return next(leak for leak in leaks if any(o == leak != by for o, by in seen))
 
     def _open(self) -> None:
         """Make the series that a daemon makes at its start."""
