@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -104,35 +104,37 @@ class CountWindow:
 
     def __init__(self) -> None:
         self._last: NodeSnapshot | None = None
-        self._steps: deque[tuple[datetime, Mapping[NodeCounter, float]]] = deque()
+        self._total: Mapping[NodeCounter, float] = {}
+        # What had been counted before each step that the window holds, oldest first.
+        self._before: deque[tuple[datetime, Mapping[NodeCounter, float]]] = deque()
 
     def take(self, snapshot: NodeSnapshot) -> Mapping[NodeCounter, float] | None:
         """Take a reading; return the growth since the last one that told of counters, if any."""
-        while self._steps and self._steps[0][0] <= snapshot.read_at - WINDOW:
-            self._steps.popleft()
+        while self._before and self._before[0][0] <= snapshot.read_at - WINDOW:
+            self._before.popleft()
         if not (snapshot.reached and snapshot.live.counters):
             return None
         before, self._last = self._last, snapshot
         if before is None or before.read_at >= snapshot.read_at:
             return None
-        grown = growth(before, snapshot)
-        self._steps.append((snapshot.read_at, grown))
+        grown, total = growth(before, snapshot), self._total
+        self._before.append((snapshot.read_at, total))
+        self._total = {**total, **{kind: total.get(kind, 0.0) + n for kind, n in grown.items()}}
         return grown
 
     def signals(self, snapshot: NodeSnapshot) -> Iterator[LiveSignal]:
         """Yield how each rising counter stands after a reading."""
-        grown: Counter[NodeCounter] = Counter()
-        for _, step in self._steps:
-            grown.update(step)
+        began = self._before[0][1] if self._before else self._total
+        grown = {kind: now - began.get(kind, 0.0) for kind, now in self._total.items()}
         for rising in _RISING:
             known = rising.counter in snapshot.live.counters
             if not known and snapshot.role not in rising.roles:
                 continue
             state, value = LiveState.UNKNOWN, None
             why = "one reading shows no growth" if known else f"it does not count {rising.words}"
-            if known and self._steps:
+            if known and self._before:
                 requests = grown.get(NodeCounter.REQUESTS)
-                state, why, value = _judged(rising, grown[rising.counter], requests)
+                state, why, value = _judged(rising, grown.get(rising.counter, 0.0), requests)
             yield LiveSignal(
                 target=snapshot.target,
                 node=snapshot.node,

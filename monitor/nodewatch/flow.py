@@ -81,7 +81,8 @@ class NodeWatch:
     async def _read(self, press: Press) -> NodesNow:
         survey = await self._surveyor.survey()
         snapshots = [each.snapshot for each in survey.verdicts]
-        before, signals = self._now, self._windows.take(snapshots)
+        # Off the loop: with hundreds of nodes it takes a while, and answers are timed there.
+        before, signals = self._now, await asyncio.to_thread(self._windows.take, snapshots)
         now = NodesNow(
             survey=survey,
             read_at=self._clock.now(),
