@@ -110,15 +110,15 @@ def choices_of(config: Config, target: Target) -> tuple[ProbeChoice, ...]:
 def selected(config: Config, names: tuple[str, ...]) -> tuple[Target, ...]:
     """Return the targets of these names, or all. Raises ``UsageError`` for an unknown one."""
     known = {target.name: target for target in config.targets}
+    if not known:
+        why = "every target is read for its nodes only" if config.served else "no target is there"
+        msg = f"{config.file}: {why}, so none can be asked (add one under targets)"
+        raise UsageError(msg)
     missing = sorted(set(names) - set(known))
     if missing:
         msg = f"no target {missing[0]!r} (use one of: {', '.join(known)})"
         raise UsageError(msg)
-    chosen = tuple(known[name] for name in names) if names else config.targets
-    if not chosen:
-        msg = f"{config.file}: no target is configured (add one under targets)"
-        raise UsageError(msg)
-    return chosen
+    return tuple(known[name] for name in names) if names else config.targets
 
 
 def golden_prompts() -> dict[str, GoldenPrompt]:

@@ -8,8 +8,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.integration.daemons import daemon
 from tests.integration.node_labs import NodeLab, node_labs, nodes_only
-from tests.integration.processes import fault, install
+from tests.integration.processes import fault, install, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tests.integration.processes import Installation
 
+SECONDS = 60.0
 ACCEPTED = {"owner": "serving-team", "reason": "to be upgraded", "expires": "2127-01-31"}
 
 
@@ -138,3 +140,21 @@ def test_what_is_accepted_leaves_check_as_it_would_be(tmp_path: Path, unsafe: No
     assert failing
     assert {node.verdict_class for node in run.report.nodes} <= {"SUSPECT", "none"}
     assert run.exit_code in {0, 3}
+
+
+def test_beside_a_daemon_both_verbs_say_what_that_read_last(
+    tmp_path: Path, unsafe: NodeLab
+) -> None:
+    installation = nodes_only(tmp_path, {"glm": unsafe.nodes}, nodes={"interval": "1s"})
+    with daemon(installation) as running:
+        wait_until(
+            lambda: running.samples("davylamp_node_conforms") != [], SECONDS, "nodes to be judged"
+        )
+        nodes = installation.davylamp("nodes", "--json", "-")
+        checked = installation.check()
+    told = json.loads(nodes.stdout)
+    assert (nodes.exit_code, told["read_by"]) == (1, "daemon"), nodes.output
+    assert {node["conformity"] for node in told["nodes"]} == {"fail"}
+    assert told["signals"]
+    assert checked.exit_code == 1, checked.output
+    assert {node.verdict_class for node in checked.report.nodes} == {"UNSAFE_NODE"}

@@ -307,3 +307,12 @@ def test_strict_is_not_asked_of_a_daemon_that_is_not(
         with _daemon(tmp_path, file, document({})) as server:
             _, said, _ = _said(capsys, "--config", file, "--strict")
     assert (said.strict, said.read_by, sum(server.asked.values())) == (True, "command", 0)
+
+
+@pytest.mark.parametrize("arguments", [["plan"], ["plan", "glm"], ["calibrate", "glm"]])
+def test_a_verb_that_asks_says_that_a_target_is_read_for_its_nodes_only(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = _written(tmp_path, "    nodes: [{url: 'http://127.0.0.1:9'}]\n")
+    assert main([*arguments, "--config", file]) == 2
+    assert "every target is read for its nodes only" in capsys.readouterr().err
