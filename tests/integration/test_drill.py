@@ -14,6 +14,7 @@ from monitor.drill import spread as spreading
 from monitor.drill.job import Job
 from monitor.drill.lab import LabError, started_lab
 from monitor.drill.spread import spread
+from monitor.lab.mechanisms.nodes import NODE_FAULTS
 from monitor.reports.drill import DrillReport, RunReport
 from monitor.store.lock import owner_of
 from tests.integration.processes import davylamp, wait_until
@@ -129,6 +130,12 @@ def test_a_lab_that_ended_early_is_no_source_of_truth() -> None:
 
     with pytest.raises(LabError, match="ended early"):
         asyncio.run(ended())
+
+
+def test_what_only_nodes_show_is_not_drilled() -> None:
+    listed = {each.name: each.shown_by for each in drill_lab.mechanisms()}
+    assert set(listed.values()) == {"answers"}
+    assert not {each.name for each in NODE_FAULTS} & listed.keys()
 
 
 def test_a_program_that_lists_nothing_is_no_lab(monkeypatch: pytest.MonkeyPatch) -> None:
