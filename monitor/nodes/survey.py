@@ -77,7 +77,9 @@ class Surveyor:
             if self._inner is None:
                 await transport.aclose()
         snapshots = _in_order(self._finder.served, (*read, *found.unread))
-        verdicts = judge_nodes(
+        # Off the loop: hundreds of nodes take a while, and a daemon times answers there.
+        verdicts = await asyncio.to_thread(
+            judge_nodes,
             snapshots,
             self.rules,
             today=self._clock.now().date(),
