@@ -159,7 +159,8 @@ class Gateway(Section):
         description="`litellm` for its `/model/info`, `openai` for `/models`.", examples=["litellm"]
     )
     url: HttpUrl = Field(
-        description="The root of what it serves.", examples=["https://gateway.example.com"]
+        description="Its root; for `openai` that of its API, `/v1` included.",
+        examples=["https://gateway.example.com"],
     )
     token_env: EnvName | None = Field(
         default=None, description="Environment variable that holds a token that may list models."

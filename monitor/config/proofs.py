@@ -97,6 +97,10 @@ def _about_nodes(target: Target | NodeTarget, today: date) -> Iterator[str]:
     for node in target.nodes:
         if node.token is not None and in_clear(node.url):
             yield f"the token of node {node.name} travels unencrypted: its url begins with http://"
+    for source in target.node_sources:
+        if source.token is not None and source.scheme != "https":
+            found = source.dns or source.file_sd
+            yield f"the token of nodes found by {found} travels unencrypted: its scheme is http"
     gateway = target.gateway
     if gateway is not None and gateway.token is not None and in_clear(gateway.url):
         yield "the token of the gateway travels unencrypted: its url begins with http://"

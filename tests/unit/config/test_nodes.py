@@ -91,6 +91,10 @@ def test_an_expired_acceptance_is_warned_of(tmp_path: Path) -> None:
     [
         ("nodes: [{url: 'http://n:1', token_env: NODE_TOKEN}]", "the token of node n:1 travels"),
         ("gateway: {engine: openai, url: 'http://g:1', token_env: G}", "the token of the gateway"),
+        (
+            "node_sources: [{dns: 'n.svc:1', token_env: T}]\nnodes: {addresses: [10.0.0.0/8]}",
+            "the token of nodes found by n.svc:1",
+        ),
     ],
 )
 def test_a_token_in_clear_is_warned_of(tmp_path: Path, text: str, words: str) -> None:
