@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from monitor import __version__
 from monitor.store.week_reader import Span, Tally, WeekReader
@@ -37,6 +38,8 @@ from monitor.weekly.serving import context_of, nodes_of
 from monitor.weekly.streams import drift_of, streams_of
 from monitor.weekly.targets import days_of, target_row, trends_of
 from monitor.weekly.text import harmless
+
+R = TypeVar("R", TrendRow, FindingRow, CellRow, StratumRow)
 
 
 def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
@@ -107,12 +110,18 @@ def _targets(
     findings: Sequence[FindingRow],
     cells: Sequence[CellRow],
 ) -> tuple[TargetRow, ...]:
-    weeks: dict[str, list[TrendRow]] = {}
-    for row in trend:
-        weeks.setdefault(row.target, []).append(row)
+    weeks, found, own = _by_target(trend), _by_target(findings), _by_target(cells)
     return tuple(
-        target_row(name, asked.known(name), weeks[name], findings, cells) for name in names
+        target_row(name, asked.known(name), weeks[name], found.get(name, []), own.get(name, []))
+        for name in names
     )
+
+
+def _by_target(rows: Iterable[R]) -> dict[str, list[R]]:
+    grouped: dict[str, list[R]] = {}
+    for row in rows:
+        grouped.setdefault(row.target, []).append(row)
+    return grouped
 
 
 def _by_place(reader: WeekReader, span: Span) -> Mapping[str, dict[Place, Tally]]:
@@ -124,10 +133,7 @@ def _by_place(reader: WeekReader, span: Span) -> Mapping[str, dict[Place, Tally]
 
 
 def _maps(strata: Sequence[StratumRow]) -> tuple[CellRow, ...]:
-    by_target: dict[str, list[StratumRow]] = {}
-    for row in strata:
-        by_target.setdefault(row.target, []).append(row)
-    return tuple(cell for rows in by_target.values() for cell in map_of(rows))
+    return tuple(cell for rows in _by_target(strata).values() for cell in map_of(rows))
 
 
 def _worst(judgements: Sequence[Judgement]) -> Judgement:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from math import ceil, floor, log10
 
 from monitor.checks import CHECKS_VERSION
 from monitor.detect.power import least_detectable
@@ -48,7 +49,6 @@ def _stream(standing: Standing, scores: _Scores) -> StreamRow:
     threshold = min(limits, default=None)
     by_verdicts = key.lane in _OF_VERDICTS
     in_week = scores.get((key.target, key.probe, key.stratum), 0) if by_verdicts else 0
-    told = threshold is not None and in_week > 0 and key.lane not in _NOT_BY_RATE
     return StreamRow(
         target=key.target,
         lane=key.lane.value,
@@ -59,10 +59,26 @@ def _stream(standing: Standing, scores: _Scores) -> StreamRow:
         evidence=watch.value,
         scored=watch.scored,
         scored_in_week=in_week,
-        alarms_at_least=_least(watch.y0, threshold, in_week) if told and threshold else None,
+        alarms_at_least=None
+        if threshold is None or not in_week or key.lane in _NOT_BY_RATE
+        else least_alarming(watch.y0, threshold, in_week),
         alarmed_at=standing.alarmed_at,
         onset_at=standing.onset_at,
     )
+
+
+def least_alarming(y0: float, threshold: float, scores: int) -> float | None:
+    """Return a failure rate that surely alarms within so many scores with 95 %.
+
+    It is the least for a threshold a little higher and a few scores less, both in two digits: a
+    fleet has thousands of streams, but few kinds of them, and each kind takes milliseconds.
+    """
+    return _least(y0, _digits(threshold, ceil), int(_digits(scores, floor)))
+
+
+def _digits(number: float, cut: Callable[[float], int]) -> float:
+    unit = 10.0 ** max(0, floor(log10(number)) - 1)
+    return cut(number / unit) * unit
 
 
 @lru_cache(maxsize=4096)

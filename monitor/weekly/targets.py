@@ -85,10 +85,13 @@ def target_row(
     findings: Sequence[FindingRow],
     cells: Sequence[CellRow],
 ) -> TargetRow:
-    """Return what the week shows of a target; ``weeks`` are its own, this one last."""
+    """Return what the week shows of a target, by its own weeks, findings and cells.
+
+    This week is the last of the ``weeks``.
+    """
     now = weeks[-1]
-    judgement, why = _judged(known, now, [f for f in findings if f.target == name])
-    own = [cell.state for cell in cells if cell.target == name]
+    judgement, why = _judged(known, now, findings)
+    own = [cell.state for cell in cells]
     failing = own.count(CellState.FAILING)
     clean = own.count(CellState.CLEAN)
     return TargetRow(

@@ -69,10 +69,6 @@ def test_too_many_bad_answers_are_bad_without_a_finding() -> None:
     assert judged(week(1_000, bad=50)).judgement is Judgement.BAD
 
 
-def test_findings_of_another_target_do_not_count() -> None:
-    assert judged(week(10_000), a_finding(target="kimi")).judgement is Judgement.GOOD
-
-
 def test_a_target_that_is_not_configured_any_more_is_never_good() -> None:
     assert judged(week(10_000), known=None).judgement is Judgement.UNSURE
 
