@@ -13,6 +13,7 @@ from monitor.cli.doctor_gpus import check_gpus
 from monitor.cli.doctor_line import Health, Line, Surroundings
 from monitor.cli.doctor_nodes import check_nodes
 from monitor.cli.doctor_pages import check_pages
+from monitor.cli.doctor_reports import check_reports
 from monitor.cli.doctor_schema import check_schema
 from monitor.cli.doctor_sql import check_readers
 from monitor.cli.doctor_target import check_target
@@ -37,6 +38,7 @@ async def doctor(around: Surroundings) -> Report:
         _all(check_listening(around)),
         _all(check_readers(around)),
         _all(check_pages(around)),
+        _all(check_reports(around)),
     ]
     lines = [line for group in await asyncio.gather(*groups) for line in group]
     text = "\n".join(str(line) for line in lines)

@@ -1,0 +1,66 @@
+"""The doctor says whether weekly reports can be written, and whether the last one is there."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from monitor.cli.doctor_line import Health, Line, Surroundings
+from monitor.cli.doctor_reports import check_reports
+from monitor.weekly.manifest import MANIFEST_FILE
+from tests.unit.daemon.installed import ManualClock, config_of
+
+
+def lines(folder: Path, clock: ManualClock | None = None, **reports: Any) -> list[Line]:
+    wanted = reports.pop("wanted", True)
+    said = {"reports": {"folder": "reports"} | reports} if wanted else {}
+    config = config_of(folder, **said)
+    around = Surroundings(config=config, clock=clock or ManualClock(), environ={})
+        config=config_of(folder, **said), clock=clock or ManualClock(), environ={}
+    )
+
+    async def all_lines() -> list[Line]:
+        return [line async for line in check_reports(around)]
+
+    return asyncio.run(all_lines())
+
+
+def test_without_the_section_there_is_nothing_to_say(tmp_path: Path) -> None:
+    assert lines(tmp_path, wanted=False) == []
+
+
+def test_a_folder_that_is_not_there_fails(tmp_path: Path) -> None:
+    [line] = lines(tmp_path)
+    assert (line.health, "no such folder" in line.said) == (Health.FAIL, True)
+
+
+def test_a_report_that_is_due_and_not_there_is_a_warning_until_it_is(tmp_path: Path) -> None:
+    clock = ManualClock()
+    clock.instant += timedelta(hours=7)
+    (tmp_path / "reports").mkdir()
+    [line] = lines(tmp_path, clock)
+    assert (line.health, line.said) == (
+        Health.WARN,
+        "the report of 2026-W44 is due and not there",
+    )
+    (tmp_path / "reports" / "2026-W44").mkdir()
+    (tmp_path / "reports" / "2026-W44" / MANIFEST_FILE).write_text("")
+    assert [line.health for line in lines(tmp_path, clock)] == [Health.OK]
+
+
+def test_in_its_first_hour_a_report_is_not_yet_missed(tmp_path: Path) -> None:
+    clock = ManualClock()
+    clock.instant += timedelta(hours=6, minutes=59)
+    (tmp_path / "reports" / "2026-W43").mkdir(parents=True)
+    (tmp_path / "reports" / "2026-W43" / MANIFEST_FILE).write_text("")
+    assert [line.health for line in lines(tmp_path, clock)] == [Health.OK]
+
+
+def test_a_secret_of_the_webhook_that_is_missing_fails(tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+    hook = {"name": "filed", "url": "https://hooks.example.com/x", "token_env": "NO_SUCH_TOKEN"}
+    [line] = lines(tmp_path, webhook=hook)
+    assert line.health is Health.FAIL
+    assert "NO_SUCH_TOKEN" in line.said
