@@ -26,6 +26,7 @@ READINGS = {"interval": "1s"}
 QUIET_READINGS = 5
 LARGE = ("--context", "16384")
 PROMPT_TOKENS = 15_000
+SLOW_TRANSFER = ("--set", "lab.transfer_turns=20", "--set", "lab.turn_seconds=0.05")
 
 
 @pytest.fixture
@@ -57,6 +58,12 @@ def question(lab: NodeLab, words: int, most: int = 4) -> dict[str, object]:
 def ask(lab: NodeLab, words: int) -> int:
     """Send a prompt as a user would, and return the status."""
     return httpx.post(**question(lab, words), trust_env=False).status_code
+
+
+def hang_up(lab: NodeLab) -> None:
+    """Send a prompt and leave while its pages are on their way to decode."""
+    with httpx.stream("POST", **question(lab, 100, most=100), trust_env=False):
+        pass
 
 
 def signal_states(running: Daemon, target: str, kind: str) -> set[str]:
@@ -140,6 +147,7 @@ def test_what_only_successive_readings_show_and_that_well_nodes_show_nothing(
         "well": ["--mode", "pd", *LARGE],
         "diverging": [*A01, *LARGE],
         "overfull": ["--mode", "pd", *LARGE, *twice, "--set", "lab.decode_share=1.0"],
+        "left": ["--mode", "pd", *LARGE, *SLOW_TRANSFER],
         "restarting": ["--mode", "pd", *LARGE, *fault("node_restarts", rate=1.0)],
     }
     with node_labs(arguments) as labs:
@@ -149,6 +157,8 @@ def test_what_only_successive_readings_show_and_that_well_nodes_show_nothing(
             after_quiet_readings(running)
             for lab in labs.values():
                 assert [ask(lab, PROMPT_TOKENS) for _ in range(3)] == [200] * 3
+            for _ in range(5):
+                hang_up(labs["left"])
             for target, kind, state in (
                 ("diverging", "prompt_tokens_diverge", "fail"),
                 ("overfull", "pool_overfull", "fail"),
@@ -162,6 +172,12 @@ def test_what_only_successive_readings_show_and_that_well_nodes_show_nothing(
                     SEEN_SECONDS,
                     f"{target} {kind} {state}",
                 )
+            failed = {"target": "left", "kind": "transfer_failed"}
+            wait_until(
+                lambda: running.count("davylamp_node_counter_total", **failed) > 0,
+                SEEN_SECONDS,
+                "a transfer that failed because its client had left",
+            )
             found = {target: failing(running, target) for target in labs}
         for lab in labs.values():
             only_read(lab.stop())
@@ -169,6 +185,7 @@ def test_what_only_successive_readings_show_and_that_well_nodes_show_nothing(
         "well": set(),
         "diverging": {"prompt_tokens_diverge"},
         "overfull": {"pool_overfull"},
+        "left": set(),
         "restarting": set(),
     }
 
