@@ -40,7 +40,7 @@ test-store: install ## The store while processes die, disks fill up and database
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/store_faults
 
 .PHONY: test-ends
-test-ends: install ## Faults, the daemon and whoever it tells, from end to end (five minutes; needs prometheus-alertmanager)
+test-ends: install ## Faults, the daemon and whoever it tells, from end to end (six minutes; needs prometheus-alertmanager)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/end_to_end
 
 .PHONY: test-dashboards
