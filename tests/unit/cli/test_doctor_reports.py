@@ -18,8 +18,6 @@ def lines(folder: Path, clock: ManualClock | None = None, **reports: Any) -> lis
     said = {"reports": {"folder": "reports"} | reports} if wanted else {}
     config = config_of(folder, **said)
     around = Surroundings(config=config, clock=clock or ManualClock(), environ={})
-        config=config_of(folder, **said), clock=clock or ManualClock(), environ={}
-    )
 
     async def all_lines() -> list[Line]:
         return [line async for line in check_reports(around)]
