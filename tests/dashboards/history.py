@@ -140,7 +140,7 @@ def _nodes(folder: Path, ready: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a target says of its nodes and of its gateway."""
     listed = [{name: node[name] for name in ("name", "role", "url")} for node in ready["nodes"]]
     token = str(folder / f"{next(iter(ready['keys']))}.key")
-    gateway = {"engine": "openai", "url": ready["base"], "token_file": token}
+    gateway = {"engine": "openai", "url": ready["url"], "token_file": token}
     return {"nodes": listed, "gateway": gateway}
 
 
