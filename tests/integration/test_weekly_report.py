@@ -53,7 +53,7 @@ from tests.integration.weekly_history import (
     write_history,
 )
 
-EMPTY = Week.parse("2026-W40")
+EMPTY = WEEKS[0].earlier(4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
