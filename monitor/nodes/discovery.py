@@ -11,8 +11,8 @@ from monitor.clock import Clock
 from monitor.config import Config, NodeTarget, SecretRef, Target, resolve_secret
 from monitor.config.acceptance import AcceptedRule
 from monitor.config.nodes import Node, NodeReading, NodeSource, Reached, host_and_port
-from monitor.http import Transport, origin_of
-from monitor.nodes.file_sd import BadFileError, Listed, files_of, read_file
+from monitor.http import Origin, Transport, origin_of
+from monitor.nodes.file_sd import BadFileError, Listed, files_of, read_file, shown_name
 from monitor.nodes.guard import Allowed, GuardedTransport, Resolve, addresses, resolve_host
 from monitor.nodes.reading import NodeAddress
 from monitor.nodes.record import Gap, NodeSnapshot, Role
@@ -31,13 +31,14 @@ class Found:
 
     ``unread`` stand for sources that could not be read, each as a node that was not reached: a
     fleet that cannot be found is never taken for one that is well. ``names`` are those that
-    servers at bare addresses show a certificate for.
+    servers at the bare addresses of found nodes show a certificate for; where two sources lead to
+    one address and port, the first one's.
     """
 
     addresses: tuple[NodeAddress, ...]
     unread: tuple[NodeSnapshot, ...] = ()
     accepted: Mapping[NodeKey, tuple[AcceptedRule, ...]] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[Origin, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +53,9 @@ class _Given:
 class NodeFinder:
     """Finds the nodes of some targets, anew each time.
 
-    A source that cannot be read now keeps what it last gave, and says so. ``folder`` is where
-    relative files are. Raises ``ConfigError`` at once if a token that is named is not there.
+    A source that cannot be read now keeps what it last gave, and says so; so does a pattern that
+    no file fits any more. Of several files, one that is gone takes its nodes along. ``folder`` is
+    where relative files are. Raises ``ConfigError`` at once if a token that is named is not there.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class NodeFinder:
         self._resolve = resolve
         self._seconds = reading.timeout_seconds
         self._tokens = {ref: resolve_secret(ref, environ) for ref in _secrets(self.served)}
-        self._last: dict[tuple[str, int, str], tuple[Listed, ...]] = {}
+        self._last: dict[tuple[str, int], dict[str, tuple[Listed, ...]]] = {}
         self._allowed = Allowed.by(reading.addresses, list(_urls(self.served)))
 
     @classmethod
@@ -99,11 +101,6 @@ class NodeFinder:
             environ=environ,
         )
 
-    @property
-    def tokens(self) -> frozenset[str]:
-        """Every token of these targets, so that no word of a node's can be one."""
-        return frozenset(self._tokens.values())
-
     def credential(self, ref: SecretRef | None) -> str | None:
         """Return the value of a token of these targets."""
         return None if ref is None else self._tokens[ref]
@@ -124,7 +121,9 @@ class NodeFinder:
             unread=tuple(each for _, unread in parts for each in unread),
             accepted={_key(each.address): each.accepted for each in given if each.accepted},
             names={
-                _host(each.address): each.certified_name for each in given if each.certified_name
+                origin_of(each.address.url): each.certified_name
+                for each in reversed(given)
+                if each.certified_name
             },
         )
 
@@ -134,9 +133,9 @@ class NodeFinder:
         listed = [self._listed(target, node) for node in target.nodes]
         kept = _once(listed, [each for part, _ in parts for each in part])
         unread = [
-            self._unread(target, source, gap)
-            for (_, source), (_, gap) in zip(sources, parts, strict=True)
-            if gap is not None
+            self._unread(target, source, *gaps)
+            for (_, source), (_, gaps) in zip(sources, parts, strict=True)
+            if gaps
         ]
         if len(kept) > MAX_NODES:
             why = f"only the first {MAX_NODES} of {len(kept)} nodes are read"
@@ -158,14 +157,15 @@ class NodeFinder:
 
     async def _of_source(
         self, target: Served, place: int, source: NodeSource
-    ) -> tuple[list[_Given], Gap | None]:
-        listed, gap = (
-            await self._of_name(target, place, source)
+    ) -> tuple[list[_Given], tuple[Gap, ...]]:
+        before = self._last.setdefault((target.name, place), {})
+        listed, gaps = (
+            await self._of_name(source.dns, source.scheme, before)
             if source.dns is not None
-            else await asyncio.to_thread(self._of_files, target, place, source)
+            else await asyncio.to_thread(self._of_files, source, before)
         )
         name = _certified_name(source)
-        return [self._found(target, source, each, name) for each in listed], gap
+        return [self._found(target, source, each, name) for each in listed], gaps
 
     def _found(self, target: Served, source: NodeSource, each: Listed, name: str | None) -> _Given:
         address = NodeAddress(
@@ -179,55 +179,53 @@ class NodeFinder:
         return _Given(address=address, accepted=source.accepted, certified_name=name)
 
     async def _of_name(
-        self, target: Served, place: int, source: NodeSource
-    ) -> tuple[tuple[Listed, ...], Gap | None]:
-        host, _, port = (source.dns or "").rpartition(":")
-        key = (target.name, place, host)
+        self, name: str, scheme: str, before: dict[str, tuple[Listed, ...]]
+    ) -> tuple[tuple[Listed, ...], tuple[Gap, ...]]:
+        host, _, port = name.rpartition(":")
         try:
             async with asyncio.timeout(self._seconds):
                 found = await addresses(self._resolve, host, int(port))
         except TimeoutError:
-            return self._as_before(key, "the name was not resolved in time")
+            return _as_before(before, "the name was not resolved in time")
         except OSError:
-            return self._as_before(key, "the host name has no address")
+            return _as_before(before, "the host name has no address")
         listed = tuple(
             Listed(
-                scheme=source.scheme,
+                scheme=scheme,
                 host=f"[{each}]" if each.version == 6 else str(each),  # noqa: PLR2004
                 port=int(port),
             )
-            for each in sorted(found, key=lambda each: (each.version, int(each)))
+            for each in sorted(found.addresses, key=lambda each: (each.version, int(each)))
         )
-        self._last[key] = listed
-        return listed, None
+        before[name] = listed
+        if not found.left_out:
+            return listed, ()
+        why = f"{found.left_out} more answers for the name are not read"
+        return listed, (Gap(fact="nodes", why=why),)
 
     def _of_files(
-        self, target: Served, place: int, source: NodeSource
-    ) -> tuple[tuple[Listed, ...], Gap | None]:
+        self, source: NodeSource, before: dict[str, tuple[Listed, ...]]
+    ) -> tuple[tuple[Listed, ...], tuple[Gap, ...]]:
         try:
             files = files_of(source.file_sd or "", self._folder)
         except BadFileError as error:
-            return (), Gap(fact="nodes", why=error.why)
+            return _as_before(before, error.why)
+        for gone in before.keys() - {str(file) for file in files}:
+            del before[gone]
         listed: list[Listed] = []
         gaps: list[Gap] = []
         for file in files:
-            key = (target.name, place, str(file))
+            key = str(file)
             try:
-                self._last[key] = read_file(file, scheme=source.scheme, engines=self._engines)
+                before[key] = read_file(file, scheme=source.scheme, engines=self._engines)
             except BadFileError as error:
-                before, gap = self._as_before(key, error.why)
-                gaps.append(gap)
-                listed += before
-            else:
-                listed += self._last[key]
-        return tuple(listed), next(iter(gaps), None)
+                known = {key: before[key]} if key in before else {}
+                _, each = _as_before(known, f"{shown_name(file)}: {error.why}")
+                gaps += each
+            listed += before.get(key, ())
+        return tuple(listed), tuple(gaps)
 
-    def _as_before(self, key: tuple[str, int, str], why: str) -> tuple[tuple[Listed, ...], Gap]:
-        before = self._last.get(key, ())
-        kept = f"; the {len(before)} found before are read" if before else ""
-        return before, Gap(fact="nodes", why=f"{why}{kept}")
-
-    def _unread(self, target: Served, source: NodeSource | None, gap: Gap) -> NodeSnapshot:
+    def _unread(self, target: Served, source: NodeSource | None, *gaps: Gap) -> NodeSnapshot:
         name = (source.dns or f"file_sd {source.file_sd}") if source else "nodes"
         return NodeSnapshot(
             node=name,
@@ -235,8 +233,17 @@ class NodeFinder:
             read_at=self._clock.now(),
             role=(_role(source) if source else None) or Role.UNIFIED,
             reached=False,
-            gaps=(gap,),
+            gaps=gaps,
         )
+
+
+def _as_before(
+    before: Mapping[str, tuple[Listed, ...]], why: str
+) -> tuple[tuple[Listed, ...], tuple[Gap, ...]]:
+    """Return what a source, or a part of it, gave before, and why that is not what it gives now."""
+    listed = tuple(each for part in before.values() for each in part)
+    kept = f"; the {len(listed)} found before are read" if listed else ""
+    return listed, (Gap(fact="nodes", why=f"{why}{kept}"),)
 
 
 def _role(reached: Reached) -> Role | None:
@@ -257,10 +264,6 @@ def _once(listed: Sequence[_Given], found: Sequence[_Given]) -> list[_Given]:
 
 def _key(address: NodeAddress) -> NodeKey:
     return (address.target, address.node)
-
-
-def _host(address: NodeAddress) -> str:
-    return origin_of(address.url)[1]
 
 
 def _certified_name(source: NodeSource) -> str | None:

@@ -30,6 +30,7 @@ _SCHEMES = {"http": 80, "https": 443}
 _NAME = r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?"
 _TARGET = re.compile(rf"({_NAME}|\[[0-9A-Fa-f:.]{{2,45}}\])(?::([0-9]{{1,5}}))?", re.ASCII)
 _HIGHEST_PORT = 65_535
+_SHOWN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
 
 class BadFileError(Exception):
@@ -79,6 +80,11 @@ def files_of(pattern: str, folder: Path) -> tuple[Path, ...]:
     if any(each.suffix not in _SUFFIXES for each in found):
         raise BadFileError("a file whose name ends neither in .json nor in .yaml or .yml")
     return tuple(found)
+
+
+def shown_name(file: Path) -> str:
+    """Return the name of a file without its folders, if it is plain enough to be shown."""
+    return file.name if _SHOWN.fullmatch(file.name) else "a file"
 
 
 def read_file(file: Path, *, scheme: str, engines: Collection[str]) -> tuple[Listed, ...]:

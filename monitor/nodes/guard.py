@@ -30,7 +30,8 @@ IpNetwork = IPv4Network | IPv6Network
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gives the addresses of a host name. Raises ``OSError`` where it has none."""
 
-MAX_ADDRESSES = 1_024
+MAX_ADDRESSES = 8_192
+"""The most addresses of a name that are looked at: more than answers of DNS can hold."""
 _MOST_TRIED = 4
 _CONNECT_SECONDS = 5.0
 
@@ -89,7 +90,8 @@ class Allowed:
 class GuardedTransport(httpx.AsyncBaseTransport):
     """Connects to allowed addresses only, and keeps to what each name came to at first.
 
-    ``names`` are those that servers at bare addresses are to show a certificate for. One
+    ``names`` are those that servers at some origins are to show a certificate for, whose URLs have
+    a bare address; an origin that the configuration lists is asked as it is written there. One
     transport serves one reading; ``inner`` is what connects.
     """
 
@@ -99,12 +101,14 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         *,
         resolve: Resolve = resolve_host,
         inner: httpx.AsyncBaseTransport | None = None,
-        names: Mapping[str, str] | None = None,
+        names: Mapping[Origin, str] | None = None,
     ) -> None:
         self._allowed = allowed
         self._resolve = resolve
         self._inner = inner or plain_transport()
-        self._names = dict(names or {})
+        self._names = {
+            origin: name for origin, name in (names or {}).items() if origin not in allowed.listed
+        }
         self._pinned: dict[tuple[str, int], tuple[IpAddress, ...]] = {}
         self._turns: dict[tuple[str, int], asyncio.Lock] = {}
 
@@ -134,12 +138,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         async with self._turns.setdefault(place, asyncio.Lock()):
             if place not in self._pinned:
                 async with _patience(request):
-                    self._pinned[place] = await addresses(self._resolve, *place)
+                    self._pinned[place] = (await addresses(self._resolve, *place)).addresses
         return self._pinned[place]
 
     def _to(self, request: httpx.Request, address: IpAddress) -> httpx.Request:
         """Return the same request at ``address``; the host it names stays as it was."""
-        name = self._names.get(str(address), request.url.host)
+        name = self._names.get(origin_of(str(request.url)), request.url.host)
         extensions = dict(request.extensions)
         headers = request.headers.copy()
         if literal(name) is None:
@@ -167,16 +171,26 @@ async def _patience(request: httpx.Request) -> AsyncIterator[None]:
         raise httpx.ConnectError("no address", request=request) from error
 
 
-async def addresses(resolve: Resolve, host: str, port: int) -> tuple[IpAddress, ...]:
-    """Return what a name comes to, each address once; what is no address is left out.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """What a name comes to, each address once, and how many answers there were besides."""
+
+    addresses: tuple[IpAddress, ...]
+    left_out: int = 0
+
+
+async def addresses(resolve: Resolve, host: str, port: int) -> Resolved:
+    """Return what a name comes to; what is no address, or one too many, is left out and counted.
 
     Raises ``OSError`` where it has none.
     """
-    found = [literal(each) for each in list(await resolve(host, port))[:MAX_ADDRESSES]]
+    answers = tuple(dict.fromkeys(await resolve(host, port)))
+    found = [literal(each) for each in answers[:MAX_ADDRESSES]]
     kept = tuple(dict.fromkeys(each for each in found if each is not None))
     if not kept:
         raise socket.gaierror(socket.EAI_NONAME, "no address")
-    return kept
+    unusable = sum(each is None for each in found)
+    return Resolved(addresses=kept, left_out=unusable + len(answers) - len(found))
 
 
 def literal(host: str) -> IpAddress | None:

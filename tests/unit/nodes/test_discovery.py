@@ -13,6 +13,7 @@ import pytest
 from monitor.clock import SystemClock
 from monitor.errors import ConfigError
 from monitor.nodes.discovery import MAX_NODES, Found, NodeFinder
+from monitor.nodes.guard import MAX_ADDRESSES
 from monitor.nodes.record import NodeSnapshot, Role
 from tests.unit.config.known import load_text
 
@@ -94,7 +95,55 @@ def test_each_address_of_a_name_is_a_node(tmp_path: Path) -> None:
 def test_under_https_a_found_address_shows_the_certificate_of_its_name(tmp_path: Path) -> None:
     text = "    node_sources: [{dns: 'prefill.svc:443', scheme: https}]\n" + ALLOWED
     found = _find(tmp_path, text, Names(**{"prefill.svc": ["10.0.0.1", "fd00::1"]}))
-    assert found.names == {"10.0.0.1": "prefill.svc", "fd00::1": "prefill.svc"}
+    assert found.names == {
+        ("https", "10.0.0.1", 443): "prefill.svc",
+        ("https", "fd00::1", 443): "prefill.svc",
+    }
+
+
+def test_names_that_share_an_address_are_told_apart_by_their_ports(tmp_path: Path) -> None:
+    sources = "{dns: 'a.svc:443', scheme: https}, {dns: 'b.svc:8443', scheme: https}"
+    text = f"    node_sources: [{sources}]\n" + ALLOWED
+    found = _find(tmp_path, text, Names(**{"a.svc": ["10.0.0.1"], "b.svc": ["10.0.0.1"]}))
+    assert found.names == {
+        ("https", "10.0.0.1", 443): "a.svc",
+        ("https", "10.0.0.1", 8443): "b.svc",
+    }
+
+
+def _many(count: int) -> list[str]:
+    return [f"10.0.{number // 250}.{number % 250 + 1}" for number in range(count)]
+
+
+def test_every_address_of_a_large_name_is_a_node(tmp_path: Path) -> None:
+    text = "    node_sources: [{dns: 'big.svc:1'}]\n" + ALLOWED
+    found = _find(tmp_path, text, Names(**{"big.svc": _many(1_800)}))
+    assert (len(found.addresses), found.unread) == (1_800, ())
+
+
+def test_of_a_name_with_more_addresses_than_are_read_the_same_are_read_each_time(
+    tmp_path: Path,
+) -> None:
+    names = Names(**{"big.svc": _many(2_500)})
+    finder = _finder(tmp_path, "    node_sources: [{dns: 'big.svc:1'}]\n" + ALLOWED, names)
+    found = asyncio.run(finder.find())
+    assert len(found.addresses) == MAX_NODES
+    assert _why(found) == [("big.svc:1", "only the first 2000 of 2500 nodes are read")]
+    names.known["big.svc"] = list(reversed(names.known["big.svc"]))
+    assert _urls(asyncio.run(finder.find())) == _urls(found)
+
+
+@pytest.mark.parametrize(("answers", "left"), [(["10.0.0.1", "no address"], 1), ([], 300)])
+def test_answers_for_a_name_that_are_not_read_are_said(
+    tmp_path: Path, answers: list[str], left: int
+) -> None:
+    answers = answers or [f"10.1.{n // 250}.{n % 250}" for n in range(MAX_ADDRESSES + left)]
+    found = _find(
+        tmp_path,
+        "    node_sources: [{dns: 'a.svc:1'}]\n" + ALLOWED,
+        Names(**{"a.svc": [*answers, *answers]}),
+    )
+    assert ("a.svc:1", f"{left} more answers for the name are not read") in _why(found)
 
 
 def test_a_name_without_an_address_is_a_node_that_was_not_reached(tmp_path: Path) -> None:
@@ -145,9 +194,33 @@ def test_files_are_read_anew_each_time(tmp_path: Path) -> None:
     assert _urls(asyncio.run(finder.find())) == ["http://a:1"]
     _write(tmp_path, "a.json", "a:2", "a:3")
     assert _urls(asyncio.run(finder.find())) == ["http://a:2", "http://a:3"]
+
+
+def test_when_no_file_is_left_the_nodes_found_before_are_kept(tmp_path: Path) -> None:
+    _write(tmp_path, "a.json", "a:1")
+    _write(tmp_path, "b.json", "b:1")
+    finder = _finder(tmp_path, FILES)
+    asyncio.run(finder.find())
     (tmp_path / "a.json").unlink()
+    fewer = asyncio.run(finder.find())
+    assert (_urls(fewer), fewer.unread) == (["http://b:1"], ())
+    (tmp_path / "b.json").unlink()
     gone = asyncio.run(finder.find())
-    assert (_urls(gone), _why(gone)) == ([], [("file_sd ./*.json", "no such file")])
+    assert _urls(gone) == ["http://b:1"]
+    assert _why(gone) == [("file_sd ./*.json", "no such file; the 1 found before are read")]
+
+
+def test_each_file_that_is_broken_is_said(tmp_path: Path) -> None:
+    _write(tmp_path, "a.json", "a:1")
+    (tmp_path / "b.json").write_text("[{}]", "utf-8")
+    (tmp_path / f"{PLANTED}\x1b[31m.json").write_text("[", "utf-8")
+    found = _find(tmp_path, FILES)
+    [unread] = found.unread
+    assert [each.why for each in unread.gaps] == [
+        "b.json: a group without a list of targets",
+        "a file: not JSON",
+    ]
+    assert (_urls(found), PLANTED in repr(found)) == (["http://a:1"], False)
 
 
 def test_a_file_that_is_broken_now_keeps_what_it_had_and_says_so(tmp_path: Path) -> None:
@@ -159,14 +232,14 @@ def test_a_file_that_is_broken_now_keeps_what_it_had_and_says_so(tmp_path: Path)
     _write(tmp_path, "b.json", "b:2")
     found = asyncio.run(finder.find())
     assert _urls(found) == ["http://a:1", "http://b:2"]
-    assert _why(found) == [("file_sd ./*.json", "not JSON; the 1 found before are read")]
+    assert _why(found) == [("file_sd ./*.json", "a.json: not JSON; the 1 found before are read")]
 
 
 def test_a_file_that_was_never_whole_gives_no_node_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("[{}]", "utf-8")
     found = _find(tmp_path, FILES)
     assert _urls(found) == []
-    assert _why(found) == [("file_sd ./*.json", "a group without a list of targets")]
+    assert _why(found) == [("file_sd ./*.json", "a.json: a group without a list of targets")]
 
 
 def test_a_node_that_is_found_twice_is_one_and_a_listed_one_goes_first(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.clock import SystemClock
-from monitor.http import HttpClient, origin_of
+from monitor.http import HttpClient, Origin, origin_of
 from monitor.nodes.guard import NEVER, Allowed, GuardedTransport, Resolve
 from tests.fakes.hostile import HostileServer, reply
 
 INSIDE = "http://node.test:30000/metrics"
+FOUND = "https://10.0.0.5:8443/x"
 METADATA = ("169.254.169.254", "100.100.100.200", "fd00:ec2::254", "fe80::1", "0.0.0.1", "::")
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 
@@ -58,7 +59,7 @@ def _sent(
     *,
     inner: Inner | None = None,
     times: int = 1,
-    names: dict[str, str] | None = None,
+    names: dict[Origin, str] | None = None,
 ) -> tuple[list[str | None], list[httpx.Request]]:
     """Return why each request failed (``None`` if it did not), and what was connected to."""
     inner = inner or Inner()
@@ -177,14 +178,30 @@ def test_what_is_listed_is_one_port_and_not_the_whole_host() -> None:
 
 
 def test_a_server_at_a_bare_address_shows_a_certificate_for_the_name_it_was_found_by() -> None:
-    allowed = Allowed.by(["10.0.0.0/8"], [])
-    _, [request] = _sent(
-        allowed, "https://10.0.0.5:8443/x", Resolver([]), names={"10.0.0.5": "prefill.svc"}
-    )
+    allowed, names = Allowed.by(["10.0.0.0/8"], []), {origin_of(FOUND): "prefill.svc"}
+    _, [request] = _sent(allowed, FOUND, Resolver([]), names=names)
     assert request.extensions["sni_hostname"] == "prefill.svc"
     assert request.headers["host"] == "prefill.svc:8443"
     _, [request] = _sent(allowed, "https://10.0.0.6:8443/x", Resolver([]))
     assert "sni_hostname" not in request.extensions
+
+
+@pytest.mark.parametrize(
+    ("url", "listed", "name"),
+    [
+        (FOUND, [FOUND], None),
+        ("https://10.0.0.5:9443/x", [], None),
+        ("http://10.0.0.5:8443/x", [], None),
+        ("https://node.test:8443/x", ["https://node.test:8443"], "node.test"),
+    ],
+)
+def test_no_other_server_at_that_address_is_asked_by_that_name(
+    url: str, listed: list[str], name: str | None
+) -> None:
+    allowed, names = Allowed.by(["10.0.0.0/8"], listed), {origin_of(FOUND): "prefill.svc"}
+    _, [request] = _sent(allowed, url, Resolver(["10.0.0.5"]), names=names)
+    assert request.extensions.get("sni_hostname") == name
+    assert request.headers["host"] == httpx.URL(url).netloc.decode()
 
 
 def test_a_name_is_kept_for_the_certificate_where_the_address_is_connected_to() -> None:
