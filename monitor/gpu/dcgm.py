@@ -126,23 +126,26 @@ def _short(text: str) -> str:
 
 
 def reading_of(page: str, at: datetime) -> tuple[GpusReading, Mapping[str, int]]:
-    """Return what a page says, and the last Xid of each GPU that had one.
+    """Return what a page says, and the last Xid of each GPU that tells it; 0 is none so far.
 
-    A page without a field we know of a GPU is a failure: it is no page of DCGM.
+    A page without a field we know of a GPU is a failure: it is no page of DCGM. So is one of more
+    GPUs than a machine has, of which only the first are read.
     """
     found: dict[str, _Found] = {}
+    whole = True
     driver = ""
     for sample in samples_of(page):
         if sample.gpu not in found and len(found) >= MOST_GPUS:
+            whole = False
             continue
         of = found.setdefault(sample.gpu, _Found())
         of.labels |= {key: text for key, text in sample.labels.items() if text}
         driver = driver or cleaned(sample.labels.get("dcgm_fi_driver_version", ""))
         _note(of, sample)
     gpus = tuple(_gpu(gpu, found[gpu]) for gpu in sorted(found, key=int))
-    state = DriverState.OK if gpus else DriverState.FAILED
+    state = DriverState.OK if gpus and whole else DriverState.FAILED
     reading = GpusReading(read_at=at, driver_state=state, driver=driver, gpus=gpus)
-    last = {gpu: int(each.values[_XID]) for gpu, each in found.items() if each.values.get(_XID)}
+    last = {gpu: int(each.values[_XID]) for gpu, each in found.items() if _XID in each.values}
     return reading, last
 
 

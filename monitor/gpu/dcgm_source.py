@@ -10,20 +10,24 @@ from threading import Event
 
 from monitor.clock import Clock
 from monitor.conventions.gpu import DriverState, GpuState
-from monitor.gpu.dcgm import reading_of
+from monitor.gpu.dcgm import MOST_GPUS, reading_of
+from monitor.gpu.naming import MOST_XID_SERIES
 from monitor.gpu.record import GpuReading, GpusReading
 from monitor.http import HttpClient, Limits, RawReply, origin_of
 
 MOST_BYTES = 8_000_000
 TIMEOUT_SECONDS = 5.0
 _OK = 200
+_ANY_XID = 0
 _REFUSED = frozenset({401, 403})
 
 
 class DcgmSource:
     """Scrapes one exporter. A GPU that is no longer on its page is lost.
 
-    The page has only the last Xid of each GPU: one more is counted whenever it changes.
+    The page has only the last Xid of each GPU: one more is counted whenever it changes. What it
+    holds when a GPU is first seen is older than that, and is not counted. At most 64 GPUs are
+    known in the life of the source; a page with others is a failure.
     """
 
     def __init__(
@@ -48,9 +52,9 @@ class DcgmSource:
             return self._without_page(reply)
         page = reply.body.decode("utf-8", "replace")
         reading, last = reading_of(page, self._clock.now())
-        self._count(last)
-        self._known |= {each.gpu: each for each in reading.gpus}
+        reading = self._known_among(reading)
         there = {each.gpu for each in reading.gpus}
+        self._count({gpu: xid for gpu, xid in last.items() if gpu in there})
         gone = [_gone(each, GpuState.LOST) for gpu, each in self._known.items() if gpu not in there]
         return replace(reading, gpus=(*reading.gpus, *gone), xids=dict(self._xids))
 
@@ -77,10 +81,22 @@ class DcgmSource:
             limits=Limits(body_bytes=MOST_BYTES),
         )
 
+    def _known_among(self, reading: GpusReading) -> GpusReading:
+        """Note the GPUs of a reading, and leave out those there is no room for."""
+        for each in reading.gpus:
+            if each.gpu in self._known or len(self._known) < MOST_GPUS:
+                self._known[each.gpu] = each
+        kept = tuple(each for each in reading.gpus if each.gpu in self._known)
+        if len(kept) == len(reading.gpus):
+            return reading
+        return replace(reading, gpus=kept, driver_state=DriverState.FAILED)
+
     def _count(self, last: Mapping[str, int]) -> None:
         for gpu, xid in last.items():
-            if self._last.get(gpu) != xid:
-                self._xids[gpu, xid] += 1
+            if xid and self._last.get(gpu, xid) != xid:
+                key = (gpu, xid)
+                room = key in self._xids or len(self._xids) < MOST_XID_SERIES
+                self._xids[key if room else (gpu, _ANY_XID)] += 1
         self._last |= last
 
     def _without_page(self, reply: RawReply) -> GpusReading:

@@ -7,6 +7,8 @@ import re
 from monitor.config.secrets import key_likeness
 from monitor.conventions.gpu import MAX_PROCESS_NAMES, MOST_XID, OTHER
 
+MOST_XID_SERIES = 1024
+"""The most kinds of Xid that a source counts in its life, over all its GPUs."""
 _MOST_CHARS = 64
 _MOST_PROCESS_CHARS = 32
 _UNCLEAN = re.compile(r"[^A-Za-z0-9 ._/:-]+", re.ASCII)

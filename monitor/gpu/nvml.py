@@ -18,12 +18,11 @@ from monitor.clock import Clock
 from monitor.conventions.gpu import OTHER, DriverState, GpuState, Quantity, Unread
 from monitor.errors import UsageError
 from monitor.gpu import codes
-from monitor.gpu.naming import ProcessNames, cleaned
+from monitor.gpu.naming import MOST_XID_SERIES, ProcessNames, cleaned
 from monitor.gpu.nvml_device import NvmlDevice, WholeGpuError, answered
 from monitor.gpu.record import GpuReading, GpusReading
 
 MOST_GPUS = 64
-MOST_XID_SERIES = 1024
 # How long one call waits for an event: so soon a stop is seen.
 _LISTEN_SECONDS = 0.25
 

@@ -78,7 +78,7 @@ def test_fields_become_bytes_ratios_and_counts() -> None:
         RemapKind.FAILURE: 1,
     }
     assert second.uuid == "GPU-bb"
-    assert xids == {"0": 79}
+    assert xids == {"0": 79, "1": 0}
 
 
 def test_what_is_not_exported_or_blank_is_a_gap_and_never_a_figure() -> None:
@@ -120,7 +120,8 @@ def test_a_page_without_gpus_is_a_failure() -> None:
 
 def test_a_hostile_page_is_bounded() -> None:
     many = "".join(f'DCGM_FI_DEV_FB_USED{{gpu="{n}"}} 1\n' for n in range(3000))
-    assert len(reading_of(many, AT)[0].gpus) == 64
+    told, _ = reading_of(many, AT)
+    assert (len(told.gpus), told.driver_state) == (64, DriverState.FAILED)
     parts = "".join(f'DCGM_FI_DEV_FB_USED{{gpu="0",GPU_I_ID="{n}"}} 1\n' for n in range(3000))
     assert len(reading_of(parts, AT)[0].gpus[0].mig) == 64
     long = 'DCGM_FI_DEV_FB_USED{gpu="0",UUID="' + "x" * 100_000 + '"} 1\n'
@@ -219,6 +220,45 @@ def test_an_exporter_that_cannot_be_read_is_a_state() -> None:
 def test_an_xid_is_counted_once_whenever_the_last_one_changes() -> None:
     exporter = Exporter()
     reads = source(exporter)
-    assert [reads.read().xids for _ in range(2)] == [{("0", 79): 1}] * 2
-    exporter.page = PAGE.replace('bus"} 79', 'bus"} 48')
-    assert reads.read().xids == {("0", 79): 1, ("0", 48): 1}
+    assert [reads.read().xids for _ in range(2)] == [{}] * 2
+    for xid, counted in (
+        (48, {("0", 48): 1}),
+        (48, {("0", 48): 1}),
+        (79, {("0", 48): 1, ("0", 79): 1}),
+        (0, {("0", 48): 1, ("0", 79): 1}),
+        (48, {("0", 48): 2, ("0", 79): 1}),
+    ):
+        exporter.page = PAGE.replace('bus"} 79', 'bus"} ' + str(xid))
+        assert reads.read().xids == counted
+
+
+def test_an_xid_from_before_the_first_page_is_not_counted_and_the_first_after_none_is() -> None:
+    exporter = Exporter()
+    exporter.status = 0
+    reads = source(exporter)
+    assert reads.read().xids == {}
+    exporter.status = 200
+    assert reads.read().xids == {}
+    exporter.page = PAGE.replace(f"DCGM_FI_DEV_XID_ERRORS{{{SECOND}}} 0", "")
+    assert reads.read().xids == {}
+    exporter.page = PAGE.replace('hostname="node-1",pod="p"} 0', 'pod="p"} 63')
+    assert reads.read().xids == {("1", 63): 1}
+
+
+def test_what_hostile_pages_name_is_bounded_over_the_life_of_a_source() -> None:
+    exporter = Exporter()
+    reads = source(exporter)
+    first = [f'DCGM_FI_DEV_XID_ERRORS{{gpu="{gpu}"}}' for gpu in range(64)]
+    for xid in range(1, 40):
+        exporter.page = "".join(f"{line} {xid}\n" for line in first)
+        told = reads.read()
+        assert (told.driver_state, len(told.gpus)) == (DriverState.OK, 64)
+    assert len(told.xids) <= 1024 + 64
+    assert sum(told.xids.values()) == 64 * 38
+    exporter.page = "".join(f'DCGM_FI_DEV_XID_ERRORS{{gpu="{gpu}"}} 3\n' for gpu in range(32, 96))
+    told = reads.read()
+    assert (told.driver_state, len(told.gpus)) == (DriverState.FAILED, 64)
+    assert {gpu for gpu, _ in told.xids} == {str(gpu) for gpu in range(64)}
+    assert states(told) == {
+        str(gpu): GpuState.OK if gpu >= 32 else GpuState.LOST for gpu in range(64)
+    }
