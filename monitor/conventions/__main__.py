@@ -109,6 +109,12 @@ def _label_values() -> list[tuple[str, str]]:
     ]
 
 
+_VERSIONS = (
+    "a release; else its kind (`development`, `prerelease`, `local`, `unreadable`), "
+    "and `release` after the first 256 different ones"
+)
+
+
 def _node_values() -> list[tuple[str, str]]:
     return [
         ("`kind` of `node_signal`", ", ".join(f"`{each}`" for each in LiveKind)),
@@ -120,7 +126,7 @@ def _node_values() -> list[tuple[str, str]]:
         ("`kind` of `node_counter_total`", ", ".join(f"`{each}`" for each in COUNTERS)),
         ("`role`", "`unified`, `prefill`, `decode`"),
         ("`rule`", "a rule of [nodes](node-rules.md), or why there is no judgement"),
-        ("`version` of `node_info`", "what a node says, cleaned and at most 64 characters"),
+        ("`version` of `node_info`", _VERSIONS),
     ]
 
 

@@ -67,7 +67,8 @@ _NODE_ROLE = (*_NODE, L.ROLE)
 NODE_UP = gauge("node_up", "1 if the last reading of a node got an answer, else 0.", *_NODE)
 NODE_INFO = gauge(
     "node_info",
-    "Always 1; what a node is, as it said when it last answered. Empty where it did not say.",
+    "Always 1; what a node is, as its last answer said. Empty where it did not say. "
+    "Of a version that is no release the kind.",
     *(*_NODE, L.ENGINE, L.VERSION, L.ROLE),
 )
 NODE_LAST_READ = gauge(

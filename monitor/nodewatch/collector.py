@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -14,9 +14,31 @@ from monitor.conventions import nodes as names
 from monitor.conventions.nodes import KvState, LiveState, RequestState
 from monitor.nodes.record import Conformity, NodeSnapshot, NodeVerdict
 from monitor.nodes.ruleset import RuleSet
+from monitor.nodes.version import read_version
 from monitor.nodewatch.now import NodesNow
 
 ACCEPTED = "accepted"
+MOST_VERSIONS = 256
+
+
+class ShownVersions:
+    """Lets through so many releases in its life, and of any other version its kind.
+
+    A node may say another version at each reading, and each would be a series more.
+    """
+
+    def __init__(self, most: int = MOST_VERSIONS) -> None:
+        self._most = most
+        self._known: set[str] = set()
+
+    def shown(self, version: str | None) -> str:
+        """Return what to show for what a node calls its version; empty where it said none."""
+        if version is None:
+            return ""
+        read = read_version(version)
+        if read.number is not None and len(self._known) < self._most:
+            self._known.add(version)
+        return version if version in self._known else read.kind.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +56,13 @@ class NodeCollector:
     rules: RuleSet
     now: Callable[[], NodesNow | None]
     clock: Clock
+    versions: ShownVersions = field(default_factory=ShownVersions)
 
     def collect(self) -> Iterator[Metric]:
         """Return the families as they stand now."""
         now = self.now()
         yield from self._reading(now)
-        families = _Families(self.env)
+        families = _Families(self.env, self.versions)
         if now is not None:
             for judged in now.survey.verdicts:
                 snapshot = judged.snapshot
@@ -67,8 +90,9 @@ class NodeCollector:
 class _Families:
     """The families of one scrape, filled node by node."""
 
-    def __init__(self, env: str) -> None:
+    def __init__(self, env: str, versions: ShownVersions) -> None:
         self._env = env
+        self._versions = versions
         self._made: dict[str, GaugeMetricFamily | CounterMetricFamily] = {
             metric.name: _family(metric) for metric in _OF_NODES
         }
@@ -91,7 +115,7 @@ class _Families:
         self._put(names.NODE_LAST_READ, node, answered.timestamp() if answered else 0.0)
         self._put(names.NODE_GAPS, node, len(snapshot.gaps))
         if snapshot.reached:
-            said = (facts.engine or "", facts.version or "", snapshot.role.value)
+            said = (facts.engine or "", self._versions.shown(facts.version), snapshot.role.value)
             self._put(names.NODE_INFO, (*node, *said), 1.0)
 
     def conformity(self, judged: NodeVerdict, now: datetime) -> None:

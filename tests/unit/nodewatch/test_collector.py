@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from monitor.nodes.record import Conformity, Gap, RuleMatch
 from monitor.nodes.survey import Survey
 from monitor.nodewatch import NodesNow
-from monitor.nodewatch.collector import NodeCollector
+from monitor.nodewatch.collector import MOST_VERSIONS, NodeCollector, ShownVersions
 from tests.builders import NOW
 from tests.unit.daemon.installed import ManualClock
 from tests.unit.nodewatch.building import RULES, UNSAFE, everything, failing, gone, judged
@@ -70,6 +71,60 @@ def test_a_node_that_fails() -> None:
     assert registry.get_sample_value("davylamp_node_rules_matched", matched) == 1
     info = NODE | {"engine": "sglang", "version": "0.5.19", "role": "prefill"}
     assert registry.get_sample_value("davylamp_node_info", info) == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "shown_as"),
+    [
+        ("0.5.10.post1", "0.5.10.post1"),
+        ("b6123-1a2b3c4", "b6123-1a2b3c4"),
+        ("0.5.19.dev7+g70df09b83", "development"),
+        ("0.5.19+ours", "local"),
+        ("nightly-7", "unreadable"),
+        (None, ""),
+    ],
+)
+def test_of_a_version_that_is_no_release_its_kind_is_shown(
+    version: str | None, shown_as: str
+) -> None:
+    assert ShownVersions().shown(version) == shown_as
+
+
+def test_ever_new_releases_of_a_node_are_no_ever_new_series() -> None:
+    versions = ShownVersions()
+    told = [f"0.5.{patch}" for patch in range(5_000)]
+    shown_as = [versions.shown(each) for each in told]
+    assert shown_as == told[:MOST_VERSIONS] + ["release"] * (5_000 - MOST_VERSIONS)
+    assert versions.shown("0.5.7") == "0.5.7"
+
+
+def test_the_versions_of_all_scrapes_are_counted_together() -> None:
+    node, clock = failing(), ManualClock()
+    named = [
+        replace(node.snapshot, facts=replace(node.snapshot.facts, version=f"1.{number}"))
+        for number in range(MOST_VERSIONS + 9)
+    ]
+    readings = iter(
+        NodesNow(survey=Survey(verdicts=(replace(node, snapshot=each),)), read_at=NOW)
+        for each in named
+    )
+    collector = NodeCollector(
+        env="test",
+        targets=("glm",),
+        interval_seconds=30.0,
+        rules_max_age_seconds=1.0,
+        rules=RULES,
+        now=lambda: next(readings),
+        clock=clock,
+    )
+    series = {
+        sample.labels["version"]
+        for _ in named
+        for family in collector.collect()
+        for sample in family.samples
+        if sample.name == "davylamp_node_info"
+    }
+    assert len(series) == MOST_VERSIONS + 1
 
 
 def test_the_pool_and_the_limits_have_the_role() -> None:
