@@ -65,11 +65,6 @@ class KvBytes:
     within_window: float = 0.0
     window_tokens: int | None = None
 
-    def of_sequence(self, tokens: int) -> float:
-        """Return what a sequence of so many tokens takes."""
-        windowed = min(tokens, self.window_tokens) if self.window_tokens else 0
-        return tokens * self.every_token + windowed * self.within_window
-
 
 class CannotTellError(Exception):
     """No bytes can be told; ``reason`` is a label, ``why`` says it in our words."""

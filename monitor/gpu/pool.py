@@ -22,7 +22,8 @@ class NodeTokens:
     """What a node's engine says of its KV pool. ``None`` was not said.
 
     ``used_tokens`` are those of all data-parallel groups, ``capacity_tokens`` those of one pool.
-    ``usage_ratio``, 0 to 1, holds where the engine does not count tokens.
+    ``usage_ratio``, 0 to 1, is that of the fullest pool, and stands for tokens where the engine
+    does not count them and there is one pool.
     """
 
     target: str
@@ -59,7 +60,7 @@ class PoolModel:
 class KvPool:
     """A node's KV pool in bytes on each of its GPUs; the mean of its data-parallel groups.
 
-    With a ``reason`` the figures are missing, or could not be held against what the GPUs say.
+    With a ``reason`` figures are missing, or could not be held against what the GPUs say.
     """
 
     target: str
@@ -87,12 +88,11 @@ def joined(tokens: NodeTokens, models: Sequence[PoolModel], gpus: Sequence[GpuRe
     except CannotTellError as error:
         return _pool(tokens, reason=error.reason, why=error.why)
     checked = _checked(pool.reserved, model, spread, gpus)
-    if checked is None:
+    if checked is not None and checked[0] is Unattributed.EXCEEDS_PROCESS_MEMORY:
+        return _pool(tokens, None, None, *checked)
+    if checked is None or pool.reason is not None:
         return pool
-    reason, why = checked
-    if reason is Unattributed.EXCEEDS_PROCESS_MEMORY:
-        return _pool(tokens, reason=reason, why=why)
-    return _pool(tokens, pool.reserved, pool.used, reason, why)
+    return _pool(tokens, pool.reserved, pool.used, *checked)
 
 
 def _by_formula(
@@ -109,20 +109,32 @@ def _by_formula(
     if tokens.capacity_tokens is not None:
         # One page more holds what is written for padding.
         reserved = (tokens.capacity_tokens + (tokens.page_tokens or 0)) * per_token
-    used = _used_tokens(tokens, spread)
-    return _pool(tokens, reserved, None if used is None else used * per_token), model, spread
+    try:
+        used = _used_tokens(tokens, spread) * per_token
+    except CannotTellError as error:
+        # What the pool takes is known all the same.
+        return _pool(tokens, reserved, None, error.reason, error.why), model, spread
+    return _pool(tokens, reserved, used), model, spread
 
 
-def _used_tokens(tokens: NodeTokens, spread: Parallelism) -> float | None:
-    """Return the tokens in use in one pool: the mean of those of all data-parallel groups."""
+def _used_tokens(tokens: NodeTokens, spread: Parallelism) -> float:
+    """Return the tokens in use in one pool: the mean of those of all data-parallel groups.
+
+    Raises ``CannotTellError``, also where only the fullest of several pools is known.
+    """
+    if spread.dp is None or spread.dp < 1:
+        raise CannotTellError(
+            Unattributed.UNKNOWN_PARALLELISM, "the data parallel size is not known"
+        )
     if tokens.used_tokens is not None:
-        if spread.dp is None or spread.dp < 1:
-            why = "the data parallel size is not known"
-            raise CannotTellError(Unattributed.UNKNOWN_PARALLELISM, why)
         return tokens.used_tokens / spread.dp
-    if tokens.usage_ratio is not None and tokens.capacity_tokens is not None:
-        return tokens.usage_ratio * tokens.capacity_tokens
-    return None
+    if tokens.usage_ratio is None or tokens.capacity_tokens is None:
+        why = "the node does not say how much of its KV pool is in use"
+        raise CannotTellError(Unattributed.NO_TOKENS, why)
+    if spread.dp > 1:
+        why = "the node does not count tokens in use, only how full its fullest KV pool is"
+        raise CannotTellError(Unattributed.NO_TOKENS, why)
+    return tokens.usage_ratio * tokens.capacity_tokens
 
 
 def _per_token(tokens: NodeTokens, model: PoolModel, spread: Parallelism) -> float:

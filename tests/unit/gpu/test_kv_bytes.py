@@ -119,8 +119,6 @@ def test_layers_with_a_window_keep_no_more_than_it() -> None:
         18 * layer,
         128,
     )
-    assert told.of_sequence(100) == 36 * layer * 100
-    assert told.of_sequence(1000) == 18 * layer * (1000 + 128)
 
 
 @pytest.mark.parametrize(

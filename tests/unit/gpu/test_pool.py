@@ -61,9 +61,29 @@ def test_tokens_of_data_parallel_groups_are_their_mean() -> None:
     assert joined(grouped, [MODEL], FOUR).used == 183_702 / 2 * 48_128
 
 
-def test_an_engine_that_says_only_how_full_it_is_is_enough() -> None:
+def test_an_engine_that_says_only_how_full_it_is_is_enough_where_there_is_one_pool() -> None:
     told = replace(NODE, used_tokens=None, usage_ratio=0.25)
     assert joined(told, [MODEL], FOUR).used == 0.25 * 367_404 * 48_128
+
+
+@pytest.mark.parametrize(
+    ("dp", "told", "reason"),
+    [
+        (2, {"used_tokens": None, "usage_ratio": 0.25}, Unattributed.NO_TOKENS),
+        (None, {"used_tokens": None, "usage_ratio": 0.25}, Unattributed.UNKNOWN_PARALLELISM),
+        (None, {}, Unattributed.UNKNOWN_PARALLELISM),
+        (1, {"used_tokens": None}, Unattributed.NO_TOKENS),
+    ],
+)
+@pytest.mark.parametrize("gpus", [[gpu(str(number)) for number in range(8)], []])
+def test_where_the_mean_of_several_pools_is_not_known_only_their_size_is_told(
+    dp: int | None, told: dict[str, object], reason: Unattributed, gpus: list[GpuReading]
+) -> None:
+    node = replace(NODE, spread=Parallelism(tp=4, pp=1, dp=dp), **told)  # type: ignore[arg-type]
+    pool = joined(node, [MODEL], gpus)
+    assert (pool.used, pool.reason) == (None, reason)
+    assert pool.reserved == (367_404 + 64) * 48_128
+    assert pool.why
 
 
 @pytest.mark.parametrize(
@@ -79,11 +99,6 @@ def test_an_engine_that_says_only_how_full_it_is_is_enough() -> None:
             Unattributed.NO_TOKENS,
         ),
         (replace(NODE, spread=Parallelism()), [MODEL], Unattributed.UNKNOWN_PARALLELISM),
-        (
-            replace(NODE, spread=Parallelism(tp=4, pp=1)),
-            [MODEL],
-            Unattributed.UNKNOWN_PARALLELISM,
-        ),
         (replace(NODE, kv_dtype=None), [MODEL], Unattributed.UNKNOWN_DTYPE),
     ],
 )
