@@ -137,11 +137,15 @@ def test_a_gpu_is_lost_and_comes_back_while_it_serves(tmp_path: Path) -> None:
 
 def test_a_driver_that_hangs_holds_up_neither_pages_nor_the_end(tmp_path: Path) -> None:
     with exporter(tmp_path) as serves:
-        at = serves.value("gpu_last_read_timestamp_seconds")
         nvml.say(serves.told, hang=1)
+        sign = serves.told.with_name(f"{serves.told.name}.hangs")
+        wait_until(sign.exists, SECONDS, "a driver that hangs")
         # No later reading comes: what is shown is the last one, until it is stale.
-        asked = [serves.value("gpu_last_read_timestamp_seconds") for _ in range(5)]
-        assert all(each is not None and at is not None and each >= at for each in asked)
+        at = serves.value("gpu_last_read_timestamp_seconds")
+        assert at is not None
+        assert serves.value("gpu_memory_used_bytes", gpu="1") == 60 * GIB
+        assert serves.value("gpu_last_read_timestamp_seconds") == at
+        assert serves.process.poll() is None
         serves.process.terminate()
         assert serves.process.wait(SECONDS) == 0
     assert "Traceback" not in serves.log.read_text("utf-8")

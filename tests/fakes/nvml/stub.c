@@ -41,13 +41,24 @@ static long setting(const char *key, long otherwise) {
   return value;
 }
 
+/* Never returns; a file beside the one it is told by, with the ending `.hangs`, says that it hangs. */
+static void hang(void) {
+  char path[4096];
+  const char *told = getenv("STUB_NVML");
+  FILE *sign = NULL;
+  if (told && snprintf(path, sizeof path, "%s.hangs", told) < (int)sizeof path)
+    sign = fopen(path, "w");
+  if (sign) fclose(sign);
+  for (;;) pause();
+}
+
 static int number_of(void *device) { return ((device_t *)device)->number; }
 
 /* What a call on a GPU is refused with before anything else, if it is. */
 static int refused(void *device, const char *what) {
   char key[64];
   if (!initialised) return UNINITIALISED;
-  if (setting("hang", 0)) for (;;) pause();
+  if (setting("hang", 0)) hang();
   snprintf(key, sizeof key, "gpu%d", number_of(device) % 10);
   long whole = setting(key, 0);
   return whole ? (int)whole : (int)setting(what, 0);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import selectors
 import socket
 from dataclasses import replace
 from typing import Any
@@ -352,11 +353,42 @@ class _Silent(httpx.AsyncBaseTransport):
         return self._node.answer(request)
 
 
+class _Waited(selectors.DefaultSelector):
+    """Waits for nothing: what it would have waited for is added to ``seconds``."""
+
+    seconds = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        assert timeout is not None, "nothing is left that could ever happen"
+        self.seconds += max(0.0, timeout)
+        return super().select(0)
+
+
+class _Idle(asyncio.SelectorEventLoop):
+    """A loop whose time moves only while all that runs on it waits."""
+
+    def __init__(self) -> None:
+        self._waited = _Waited()
+        super().__init__(self._waited)
+
+    def time(self) -> float:
+        return self._waited.seconds
+
+
+class _OfTheLoop(StillClock):
+    """The time of the loop it is asked on."""
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
 def test_a_page_that_never_comes_costs_its_own_facts_alone() -> None:
+    """The time of the node is over once all other pages are in, however long they take."""
     reading = read_nodes(
-        [ADDRESS], clock=SystemClock(), timeout_seconds=0.2, transport=_Silent("/metrics")
+        [ADDRESS], clock=_OfTheLoop(), timeout_seconds=0.2, transport=_Silent("/metrics")
     )
-    snapshot = asyncio.run(reading)[0]
+    with asyncio.Runner(loop_factory=_Idle) as runner:
+        snapshot = runner.run(reading)[0]
     assert snapshot.facts.enforced_tokens == POOL - 6
     assert "no whole answer" in why(snapshot, "metrics")
 
