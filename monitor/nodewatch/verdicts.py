@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from monitor.model import Outcome, Signal, Status, Verdict, VerdictClass
+from monitor.model import Signal, Status, Verdict
+from monitor.nodes.outcomes import CAME_TO
 from monitor.nodes.record import Conformity, NodeVerdict, RuleMatch
 
 SOURCE = SHAPE = "node"
@@ -19,19 +20,13 @@ SIGNAL = "NODE"
 OVER_LENGTH = "over_length"
 _BOUNDARY = "boundary"
 _MOST_SAID = 4
-_CAME_TO = {
-    Conformity.PASS: (Outcome.GOOD, VerdictClass.NONE),
-    Conformity.WARN: (Outcome.GOOD, VerdictClass.SUSPECT),
-    Conformity.FAIL: (Outcome.BAD, VerdictClass.UNSAFE_NODE),
-    Conformity.UNKNOWN: (Outcome.INVALID, VerdictClass.NONE),
-}
 
 
 def node_verdict(
     judged: NodeVerdict, *, model: str, verdict_id: str, now: datetime, rules: str
 ) -> Verdict:
     """Return the verdict of a node. ``rules`` is the digest of the rules that judged it."""
-    outcome, verdict_class = _CAME_TO[judged.conformity]
+    outcome, verdict_class = CAME_TO[judged.conformity]
     snapshot = judged.snapshot
     return Verdict(
         id=verdict_id,

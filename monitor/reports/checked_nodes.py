@@ -6,18 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from monitor.model import Outcome, VerdictClass
+from monitor.nodes.outcomes import CAME_TO
 from monitor.nodes.record import Conformity
 from monitor.nodes.survey import Survey
 from monitor.reports.check import CheckedGatewayReport, CheckedNodeReport, TargetReport
 from monitor.reports.nodes import NodeReport, node_reports
 from monitor.reports.summary import BAD_EXIT, GOOD_EXIT, UNSURE_EXIT, VERDICT_WORDS, overall_exit
 
-_CAME_TO = {
-    Conformity.PASS: (Outcome.GOOD, VerdictClass.NONE),
-    Conformity.WARN: (Outcome.GOOD, VerdictClass.SUSPECT),
-    Conformity.FAIL: (Outcome.BAD, VerdictClass.UNSAFE_NODE),
-    Conformity.UNKNOWN: (Outcome.INVALID, VerdictClass.NONE),
-}
 _EXITS = {Outcome.GOOD.value: GOOD_EXIT, Outcome.BAD.value: BAD_EXIT}
 _SHOWN_NODES = 4
 _SHOWN_MODELS = 5
@@ -109,7 +104,7 @@ def _known(node: CheckedNodeReport) -> str:
 
 
 def _checked(node: NodeReport) -> CheckedNodeReport:
-    outcome, verdict_class = _CAME_TO[node.conformity]
+    outcome, verdict_class = CAME_TO[node.conformity]
     decided = next(
         (
             rule
