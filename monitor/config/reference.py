@@ -92,9 +92,9 @@ def _sections(model: type[Section], path: str, seen: set[type]) -> Iterator[str]
     yield "| key | kind | default | meaning |"
     yield "|---|---|---|---|"
     for name, field in model.model_fields.items():
-        kind = _kind(model, name).replace("|", "\\|")
+        kind = kind_of_key(model, name).replace("|", "\\|")
         meaning = (field.description or "").replace("|", "\\|")
-        yield f"| `{field.alias or name}` | {kind} | {_default(field)} | {meaning} |"
+        yield f"| `{field.alias or name}` | {kind} | {default_of_key(field)} | {meaning} |"
     yield ""
     for name, field in model.model_fields.items():
         for below in _models(field.annotation):
@@ -115,7 +115,8 @@ def _first_line(model: type[Section]) -> str:
     return (model.__doc__ or "").strip().splitlines()[0].replace("``", "`")
 
 
-def _kind(model: type[Section], name: str) -> str:
+def kind_of_key(model: type[Section], name: str) -> str:
+    """Return in words what one key of a section takes."""
     made = _clean(model.model_json_schema(by_alias=True))
     key = model.model_fields[name].alias or name
     return _kind_of(made["properties"][key])
@@ -138,7 +139,8 @@ def _kind_of(node: dict[str, Any]) -> str:
     return str(node.get("title", names.get(kind, kind)))
 
 
-def _default(field: FieldInfo) -> str:
+def default_of_key(field: FieldInfo) -> str:
+    """Return in words what a key is if it is left out; nothing where that is nothing."""
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)

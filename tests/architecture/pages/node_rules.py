@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from monitor.config.reference import _default, _kind
+from monitor.config.reference import default_of_key, kind_of_key
 from monitor.nodes import NodeCounter
 from monitor.nodes.predicate import Operator
 from monitor.nodes.readers import NODE_ENGINES
@@ -68,8 +68,8 @@ def _settings() -> Iterator[str]:
 
 def _keys() -> Iterator[str]:
     for name, field in RuleShape.model_fields.items():
-        kind = _kind(RuleShape, name).replace("|", "\\|")
-        yield f"| `{name}` | {kind} | {_default(field)} | {field.description} |"
+        kind = kind_of_key(RuleShape, name).replace("|", "\\|")
+        yield f"| `{name}` | {kind} | {default_of_key(field)} | {field.description} |"
 
 
 def _section(engine: str) -> str:
