@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from monitor.config.acceptance import AcceptedRule
 from monitor.nodes.peers import Peers
-from monitor.nodes.predicate import Found, evaluate, peer_subjects
+from monitor.nodes.predicate import Evaluation, evaluate, peer_subjects
 from monitor.nodes.record import Conformity, NodeSnapshot, NodeVerdict, RuleMatch
 from monitor.nodes.ruleset import ANY_ENGINE, Rule, RuleSet
 from monitor.nodes.view import NodeView, Subject, view_of
@@ -18,17 +19,6 @@ ENGINE_UNTOLD = "engine-untold"
 NO_RULES = "engine-without-rules"
 NO_JUDGEMENT = frozenset({NOT_REACHED, ENGINE_UNTOLD, NO_RULES})
 """Names that stand for a rule where none could be asked. Nobody can accept them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedRule:
-    """A rule that a node may break until the end of the day ``expires``; all nodes without one."""
-
-    rule: str
-    owner: str
-    reason: str
-    expires: date
-    node: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +56,9 @@ def judge_nodes(
     A node fails if a rule that fails holds; else it is unknown if such a rule cannot be told; else
     it warns if any rule holds or cannot be told. It passes only if every rule that applies was told
     and does not hold. What is accepted counts for nothing. A rule that only warns and cannot be
-    told because of another node is left out: that node's own verdict says so. Matches stand worst
-    first, accepted ones last, so that the first one is the reason.
+    told because of another node is left out: that node's own verdict says so. Where no node of the
+    other half was read, no verdict would say so, and the rule stays. Matches stand worst first,
+    accepted ones last, so that the first one is the reason.
     """
     subjects = {rule.id: frozenset(peer_subjects(rule.condition)) for rule in rules.rules}
     bench = _Bench(rules, today, advertised or {}, accepted or {}, subjects)
@@ -133,7 +124,7 @@ def _match(
     snapshot: NodeSnapshot,
     view: NodeView,
     rule: Rule,
-    found: Found,
+    found: Evaluation,
     severity: Conformity,
 ) -> RuleMatch:
     told = found.truth is True
@@ -155,12 +146,7 @@ def _match(
 def _accepted_until(bench: _Bench, snapshot: NodeSnapshot, rule: Rule) -> date | None:
     """Return the last day on which the rule is or was accepted for this node."""
     accepted = bench.accepted.get((snapshot.target, snapshot.node), ())
-    days = [
-        each.expires
-        for each in accepted
-        if each.rule == rule.id and each.node in (None, snapshot.node)
-    ]
-    return max(days, default=None)
+    return max((each.expires for each in accepted if each.rule == rule.id), default=None)
 
 
 def _rank(spoken: _Spoken) -> tuple[bool, int]:

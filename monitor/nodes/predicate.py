@@ -17,12 +17,9 @@ from typing import TypeGuard
 from packaging.specifiers import SpecifierSet
 
 from monitor.nodes.record import Role
-from monitor.nodes.view import NodeView, Subject, Value
+from monitor.nodes.view import UNSAID, NodeView, Subject, Value
 
 Truth = bool | None
-
-UNSAID = "auto"
-"""A setting that leaves the choice to the engine: what it is compared with may be the same."""
 
 _OTHER_ROLE = {Role.PREFILL: Role.DECODE, Role.DECODE: Role.PREFILL}
 
@@ -118,7 +115,7 @@ class Untold:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Evaluation:
     """A truth, the values for want of which it is ``None``, and the peer that shows it."""
 
     truth: Truth
@@ -126,7 +123,7 @@ class Found:
     peer: NodeView | None = None
 
 
-def evaluate(predicate: Predicate, node: NodeView, others: Sequence[NodeView] = ()) -> Found:
+def evaluate(predicate: Predicate, node: NodeView, others: Sequence[NodeView] = ()) -> Evaluation:
     """Return whether ``predicate`` holds of ``node``, which is served beside ``others``.
 
     Total: it ends with a truth for any predicate and any values.
@@ -163,7 +160,7 @@ def peer_subjects(predicate: Predicate) -> Iterator[Subject]:
 
 def _evaluate(
     predicate: Predicate, looked_at: NodeView, own: NodeView, others: Sequence[NodeView]
-) -> Found:
+) -> Evaluation:
     match predicate:
         case Comparison():
             return _compare(predicate, looked_at, own)
@@ -175,12 +172,16 @@ def _evaluate(
             return _first((_evaluate(part, looked_at, own, others) for part in parts), stop=True)
         case NotSo(part):
             found = _evaluate(part, looked_at, own, others)
-            return Found(None, found.missing) if found.truth is None else Found(not found.truth)
+            return (
+                Evaluation(None, found.missing)
+                if found.truth is None
+                else Evaluation(not found.truth)
+            )
         case AnyPeer(relation, holds):
             return _any_peer(relation, holds, own, others)
 
 
-def _first(parts: Iterator[Found], *, stop: bool) -> Found:
+def _first(parts: Iterator[Evaluation], *, stop: bool) -> Evaluation:
     """Return the first part that decides; else untold if any is, else what all of them are."""
     missing: frozenset[Untold] = frozenset()
     peer, untold = None, False
@@ -190,12 +191,14 @@ def _first(parts: Iterator[Found], *, stop: bool) -> Found:
         untold = untold or found.truth is None
         missing |= found.missing
         peer = peer or found.peer
-    return Found(None, missing) if untold else Found(not stop, peer=None if stop else peer)
+    return (
+        Evaluation(None, missing) if untold else Evaluation(not stop, peer=None if stop else peer)
+    )
 
 
 def _any_peer(
     relation: Relation, holds: Predicate, own: NodeView, others: Sequence[NodeView]
-) -> Found:
+) -> Evaluation:
     """A prefill or decode node has a counterpart, read or not: without one nothing can be told."""
     missing: frozenset[Untold] = frozenset()
     alone, untold = relation is Relation.COUNTERPART and own.role is not Role.UNIFIED, False
@@ -206,13 +209,13 @@ def _any_peer(
         alone = alone and is_one is None
         found = _evaluate(holds, peer, own, ())
         if found.truth is True and is_one is True:
-            return Found(truth=True, peer=peer)
+            return Evaluation(truth=True, peer=peer)
         if found.truth is not False:
             untold = True
             missing |= found.missing or {Untold("role", other=own.role is not None)}
     if alone:
-        return Found(None, missing | {_counterpart(own)})
-    return Found(None, missing) if untold else Found(truth=False)
+        return Evaluation(None, missing | {_counterpart(own)})
+    return Evaluation(None, missing) if untold else Evaluation(truth=False)
 
 
 def _is_peer(relation: Relation, own: Role | None, other: Role | None) -> Truth:
@@ -223,40 +226,40 @@ def _is_peer(relation: Relation, own: Role | None, other: Role | None) -> Truth:
     return other is (own if relation is Relation.REPLICA else _OTHER_ROLE[own])
 
 
-def _released(versions: SpecifierSet, looked_at: NodeView, own: NodeView) -> Found:
+def _released(versions: SpecifierSet, looked_at: NodeView, own: NodeView) -> Evaluation:
     if looked_at.release is None:
-        return Found(None, frozenset({_untold("version of a release", looked_at, own)}))
-    return Found(versions.contains(looked_at.release))
+        return Evaluation(None, frozenset({_untold("version of a release", looked_at, own)}))
+    return Evaluation(versions.contains(looked_at.release))
 
 
-def _compare(comparison: Comparison, looked_at: NodeView, own: NodeView) -> Found:
+def _compare(comparison: Comparison, looked_at: NodeView, own: NodeView) -> Evaluation:
     subject, operand = comparison.subject, comparison.operand
     missing = {_untold(subject.name, looked_at, own)}
     if not looked_at.told(subject):
-        return Found(None, frozenset(missing))
+        return Evaluation(None, frozenset(missing))
     left, right = looked_at.values[subject], operand
     if isinstance(operand, Reference):
         other = own if operand.own else looked_at
         also = _untold(operand.subject.name, other, own)
         if not other.told(operand.subject):
-            return Found(None, frozenset({also}))
+            return Evaluation(None, frozenset({also}))
         missing.add(also)
         right = _plus(other.values[operand.subject], operand.plus)
         if UNSAID in (left, right) and left != right:
-            return Found(None, frozenset(missing))
+            return Evaluation(None, frozenset(missing))
     elif left == UNSAID and not _names_unsaid(right):
         return _of_unsaid(comparison.operator, frozenset(missing))
     truth = _TESTS[comparison.operator](left, right)
-    return Found(truth, frozenset(missing) if truth is None else frozenset())
+    return Evaluation(truth, frozenset(missing) if truth is None else frozenset())
 
 
 def _names_unsaid(right: Value | Reference) -> bool:
     return right == UNSAID or (isinstance(right, tuple) and UNSAID in right)
 
 
-def _of_unsaid(operator: Operator, missing: frozenset[Untold]) -> Found:
+def _of_unsaid(operator: Operator, missing: frozenset[Untold]) -> Evaluation:
     """What is left to the engine is set to something, and nothing else is known of it."""
-    return Found(truth=True) if operator is Operator.IS_SET else Found(None, missing)
+    return Evaluation(truth=True) if operator is Operator.IS_SET else Evaluation(None, missing)
 
 
 def _untold(name: str, node: NodeView, own: NodeView) -> Untold:
@@ -264,8 +267,11 @@ def _untold(name: str, node: NodeView, own: NodeView) -> Untold:
 
 
 def _counterpart(own: NodeView) -> Untold:
-    """Return what is missing where no node of the other half was read, or the half is not known."""
-    return Untold("role") if own.role is None else Untold("any value", other=True)
+    """Return what is missing where no node of the other half was read, or the half is not known.
+
+    No other node failed to say it: there is none, so it is this node that cannot be told.
+    """
+    return Untold("role" if own.role is None else "any node of the other half")
 
 
 def _plus(value: Value, more: int) -> Value:

@@ -25,7 +25,7 @@ from monitor.nodes.predicate import (
     Relation,
     Released,
 )
-from monitor.nodes.view import COUNTERS, FACTS, Kind, Subject, Value
+from monitor.nodes.view import COUNTERS, FACTS, Kind, Subject, Value, plain
 
 Loc = tuple[str | int, ...]
 
@@ -187,12 +187,12 @@ def _literal(raw: object, subject: Subject, operator: Operator, loc: Loc) -> Val
         )
     value = _scalar(raw, loc)
     if operator is Operator.IS_SET or _is_flag(subject):
-        _must(isinstance(value, bool), raw, loc, "true or false")
+        _must(isinstance(raw, bool), raw, loc, "true or false")
     elif operator in ORDERING:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = isinstance(raw, int | float) and not isinstance(raw, bool)
         _must(number, raw, loc, "a number")
     elif operator is Operator.HAS:
-        _must(isinstance(value, str), raw, loc, "text")
+        _must(isinstance(value, str), raw, loc, "text other than true, false, none and null")
     return value
 
 
@@ -204,7 +204,7 @@ def _scalar(raw: object, loc: Loc) -> Value:
     endless = isinstance(raw, float) and not math.isfinite(raw)
     fits = isinstance(raw, str | int | float) and not endless
     _must(fits, raw, loc, "text, a number, true or false")
-    return raw.casefold() if isinstance(raw, str) else cast("Value", raw)
+    return plain(cast("Value", raw))
 
 
 def _must(fits: bool, raw: object, loc: Loc, shape: str) -> None:

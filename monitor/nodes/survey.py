@@ -10,9 +10,9 @@ from monitor.clock import Clock
 from monitor.config import NodeTarget, Target
 from monitor.config.nodes import NodeReading
 from monitor.http import Transport
-from monitor.nodes.discovery import Found, NodeFinder, NodeKey
+from monitor.nodes.discovery import NodeFinder
 from monitor.nodes.gateway import GatewayReading, advertised_of, read_gateway
-from monitor.nodes.judging import AcceptedRule, judge_nodes
+from monitor.nodes.judging import judge_nodes
 from monitor.nodes.reading import read_nodes
 from monitor.nodes.record import NodeSnapshot, NodeVerdict
 from monitor.nodes.ruleset import RuleSet
@@ -84,7 +84,7 @@ class Surveyor:
             self.rules,
             today=self._clock.now().date(),
             advertised=_advertised(self._finder.served, gateways, snapshots),
-            accepted=_accepted(found),
+            accepted=found.accepted,
         )
         return Survey(verdicts=verdicts, gateways=gateways)
 
@@ -136,13 +136,3 @@ def _advertised(
         if size is not None:
             stated[target.name] = size
     return stated
-
-
-def _accepted(found: Found) -> Mapping[NodeKey, Sequence[AcceptedRule]]:
-    return {
-        key: tuple(
-            AcceptedRule(rule=each.rule, owner=each.owner, reason=each.reason, expires=each.expires)
-            for each in rules
-        )
-        for key, rules in found.accepted.items()
-    }

@@ -17,6 +17,16 @@ Value = str | int | float | bool | None | tuple[str, ...]
 SAYS_ITS_ROLE = frozenset({"sglang"})
 """Engines that say their role: of these, one that said none is not taken for unified."""
 
+UNSAID = "auto"
+"""A setting that leaves the choice to the engine: what it is compared with may be the same."""
+
+_LEFT_TO_ENGINE = frozenset({"attention_backend"})
+"""Settings without which the engine chooses, so that ``None`` says no more than ``UNSAID``.
+
+Those of prefill and decode alone fall back to it, and need no choice:
+https://docs.sglang.io/advanced_features/attention_backend.html.
+"""
+
 _WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "none": None, "null": None}
 
 
@@ -86,7 +96,7 @@ def view_of(snapshot: NodeSnapshot, gateway_tokens: int | None = None) -> NodeVi
         "gateway_tokens": gateway_tokens,
     }
     values: dict[Subject, Value] = {
-        Subject(Kind.FACT, name): _plain(value) for name, value in told.items() if value is not None
+        Subject(Kind.FACT, name): plain(value) for name, value in told.items() if value is not None
     }
     values.update(_settings(snapshot))
     values.update((Subject(Kind.COUNTER, str(c)), n) for c, n in snapshot.live.counters.items())
@@ -96,11 +106,16 @@ def view_of(snapshot: NodeSnapshot, gateway_tokens: int | None = None) -> NodeVi
 
 def _settings(snapshot: NodeSnapshot) -> Iterator[tuple[Subject, Value]]:
     for name, value in snapshot.facts.settings.items():
-        yield Subject(Kind.SETTING, name), _plain(value)
+        said = plain(value)
+        chosen = UNSAID if said is None and name in _LEFT_TO_ENGINE else said
+        yield Subject(Kind.SETTING, name), chosen
 
 
-def _plain(value: Value) -> Value:
-    """Return a value in one writing: some engines write ``True`` and ``None`` as text."""
+def plain(value: Value) -> Value:
+    """Return a value in one writing, whether a node tells it or a rule asks for it.
+
+    Texts are in lower case, and some engines write ``True`` and ``None`` as text.
+    """
     if isinstance(value, tuple):
         return tuple(sorted(each.casefold() for each in value))
     if isinstance(value, str):

@@ -20,6 +20,7 @@ CONTEXT = 131_072
 SGLANG: Mapping[str, Setting] = {
     "allow_auto_truncate": False,
     "attention_backend": "fa3",
+    "decode_attention_backend": None,
     "disable_radix_cache": True,
     "disaggregation_enable_kv_checksum": True,
     "dp_size": 1,
@@ -28,6 +29,7 @@ SGLANG: Mapping[str, Setting] = {
     "kv_cache_dtype": "fp8_e4m3",
     "page_size": 64,
     "pp_size": 1,
+    "prefill_attention_backend": None,
     "speculative_algorithm": None,
     "tp_size": 8,
 }

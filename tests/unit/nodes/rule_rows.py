@@ -65,16 +65,8 @@ def _vllm(name: str = "n0", **changes: object) -> NodeSnapshot:
     return node(name, engine="vllm", **changes)  # type: ignore[arg-type]
 
 
-def _caching_vllm(unsafe: str, safe: str) -> Row:
-    caching = {"enable_prefix_caching": True}
-    return Row(
-        holds=[_vllm(version=unsafe, settings=caching)],
-        clean=[_vllm(version=safe, settings=caching)],
-        untold=[without(_vllm(version=unsafe), "enable_prefix_caching")],
-    )
-
-
-_HYBRID = {"enable_prefix_caching": True, "mamba_cache_mode": "align"}
+_CACHING = {"enable_prefix_caching": True}
+_HYBRID = {**_CACHING, "mamba_cache_mode": "align"}
 _SLOTS = {"engine": "llama.cpp", "slots": 4, "advertised_tokens": CONTEXT // 4}
 _PD_FP8 = {"kv_cache_dtype": "bfloat16"}
 
@@ -98,8 +90,17 @@ ROWS: dict[str, Row] = {
     ),
     "sglang-pd-below-floor": _in_prefill_decode("0.5.21", "0.5.22"),
     "sglang-pd-pages-reused": _in_prefill_decode("0.5.20.post1", "0.5.21"),
-    "sglang-pd-abort-in-transfer": _in_prefill_decode("0.5.23", "0.5.24"),
-    "sglang-pd-metadata-collision": _in_prefill_decode("0.5.10.post1", "0.5.11"),
+    "sglang-pd-abort-in-transfer": Row(
+        holds=[prefill(), decode()],
+        clean=[node()],
+        untold=[replace(without(prefill(), role=None), role=Role.UNIFIED), decode()],
+    ),
+    "sglang-pd-metadata-collision": _in_prefill_decode("0.5.8.post1", "0.5.9"),
+    "sglang-pd-metadata-of-stages": Row(
+        holds=[decode(), prefill(settings={"pp_size": 4})],
+        clean=[decode(settings={"pp_size": 4}), prefill()],
+        untold=[without(prefill(), "pp_size"), decode()],
+    ),
     "sglang-pd-hierarchical-cache": _setting("enable_hierarchical_cache", True, False, prefill),
     "sglang-pd-kv-types-differ": _differs(
         "kv_cache_dtype", "fp8_e4m3", "bfloat16", prefill, decode
@@ -140,11 +141,16 @@ ROWS: dict[str, Row] = {
         untold=[replace(_vllm(version="0.28.0", settings=_HYBRID), live=Live())],
     ),
     "vllm-host-offload": _setting("kv_offloading_size", 64.0, None, make=_vllm),
-    "vllm-lmcache-in-process": _setting(
-        "kv_offloading_size", 64.0, None, make=_vllm, kv_offloading_backend="lmcache"
+    "vllm-prefix-hash-predictable": Row(
+        holds=[_vllm(version="0.7.1", settings=_CACHING)],
+        clean=[_vllm(version="0.7.1")],
+        untold=[without(_vllm(version="0.7.1"), "enable_prefix_caching")],
     ),
-    "vllm-prefix-hash-predictable": _caching_vllm("0.7.1", "0.7.2"),
-    "vllm-image-hash-collides": _caching_vllm("0.8.5.post1", "0.9.0"),
+    "vllm-image-hash-collides": Row(
+        holds=[_vllm(version="0.8.5.post1")],
+        clean=[_vllm(version="0.9.0")],
+        untold=[_vllm(version="0.8.5.dev1")],
+    ),
     "vllm-prefix-cache-shared": _setting("enable_prefix_caching", True, False, make=_vllm),
     "vllm-replica-kv-types-differ": _differs(
         "cache_dtype", "fp8", "bfloat16", _vllm, lambda **s: _vllm("n1", **s)
@@ -185,6 +191,11 @@ ROWS: dict[str, Row] = {
         clean=[node(models=("a", "B")), _replica(models=("b", "a"))],
         untold=[node(models=()), _replica()],
     ),
+    "decode-admits-more": Row(
+        holds=[decode(engine="vllm"), bound(engine="vllm")],
+        clean=[prefill(engine="vllm"), bound(decode, engine="vllm")],
+        untold=[without(prefill(engine="vllm"), enforced_tokens=None), decode(engine="vllm")],
+    ),
     "counterpart-versions-differ": Row(
         holds=[prefill(), decode(version="0.5.23")],
         clean=[prefill(), decode()],
@@ -194,3 +205,63 @@ ROWS: dict[str, Row] = {
 
 UNSAID_ROLE = replace(without(node(), role=None), role=Role.UNIFIED)
 """A node of an engine that says its role, which said none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The releases at the ends of a range: the last before it, its first and last, the next.
+
+    A range without a first has no lower end, and one without a last has no upper end.
+    """
+
+    before: str | None = None
+    first: str | None = None
+    last: str | None = None
+    after: str | None = None
+
+    def within(self) -> tuple[str, ...]:
+        """Return releases of the range, far ones where it has no end."""
+        return (self.first or "0.0.1", self.last or "99.0")
+
+    def beyond(self) -> tuple[str, ...]:
+        """Return releases that are not of the range."""
+        return tuple(each for each in (self.before, self.after) if each is not None)
+
+
+EDGES: dict[str, Edges] = {
+    "sglang-pd-over-length": Edges(last="0.5.19.post9", after="0.5.20"),
+    "sglang-pd-pool-bound-unsafe": Edges(last="0.5.19.post9", after="0.5.20"),
+    "sglang-pd-pool-bound": Edges(before="0.5.19.post9", first="0.5.20"),
+    "sglang-pd-below-floor": Edges("0.5.19.post9", "0.5.20", "0.5.21.post9", "0.5.22"),
+    "sglang-pd-pages-reused": Edges(last="0.5.20.post9", after="0.5.21"),
+    "sglang-pd-metadata-collision": Edges(last="0.5.8.post9", after="0.5.9"),
+    "sglang-pd-kv-checksum-off": Edges(before="0.5.21.post9", first="0.5.22"),
+    "vllm-pool-below-context": Edges(before="0.28.9", first="0.29.0"),
+    "vllm-hybrid-prefix-cache-drafting": Edges(before="0.22.9", first="0.23.0"),
+    "vllm-host-offload": Edges(before="0.12.9", first="0.13.0"),
+    "vllm-prefix-hash-predictable": Edges(last="0.7.1.post9", after="0.7.2"),
+    "vllm-image-hash-collides": Edges("0.6.9", "0.7.0", "0.8.5.post9", "0.9.0"),
+}
+"""The ends of every range; a rule that is not here speaks of all versions."""
+
+FAILS = {
+    "sglang-auto-truncate",
+    "sglang-decode-admits-more",
+    "sglang-pd-over-length",
+    "sglang-pd-pool-bound-unsafe",
+}
+"""Rules that fail a node."""
+
+FAILS_IN_STRICT_MODE = {
+    *FAILS,
+    "sglang-pd-below-floor",
+    "sglang-pd-kv-types-differ",
+    "sglang-pd-pages-reused",
+}
+
+IN_STRICT_MODE_ONLY = {
+    "llama-cpp-slot-below-trained",
+    "sglang-prefix-cache-shared",
+    "vllm-prefix-cache-shared",
+}
+"""Rules that say nothing in the ordinary mode; all that is not named here or above warns."""

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from monitor.config.acceptance import AcceptedRule
 from monitor.nodes import Conformity, Live, NodeFacts, NodeSnapshot, NodeVerdict, Role
 from monitor.nodes.judging import (
     ENGINE_UNTOLD,
     NO_JUDGEMENT,
     NO_RULES,
     NOT_REACHED,
-    AcceptedRule,
     judge_nodes,
 )
 from monitor.nodes.ruleset import RuleSet
@@ -114,6 +114,67 @@ def test_a_healthy_node_of_each_engine_passes(engine: str) -> None:
     assert conformities([node(engine=engine), node("n1", engine=engine)]) == [Conformity.PASS] * 2
 
 
+STANDARD = {
+    "sglang": node(version="0.5.23", settings={"disable_radix_cache": False}),
+    "sglang-on-blackwell": node(version="0.5.23", settings={"attention_backend": "trtllm_mla"}),
+    "vllm": node(
+        engine="vllm", settings={"enable_prefix_caching": True, "cache_dtype": "auto"}, drafted=None
+    ),
+    "vllm-before-offloading": without(
+        node(engine="vllm", version="0.10.0", drafted=None, pool_tokens=None),
+        "kv_offloading_size",
+        "kv_offloading_backend",
+        "mamba_cache_mode",
+    ),
+    "llama.cpp-with-slots": node(
+        engine="llama.cpp", slots=4, advertised_tokens=8_192, enforced_tokens=8_192
+    ),
+    "ollama": node(engine="ollama"),
+}
+
+
+@pytest.mark.parametrize("name", STANDARD)
+def test_what_many_run_passes(name: str) -> None:
+    """As their servers start without much ado: no rule has anything to say."""
+    (verdict,) = judge_nodes([STANDARD[name]], RULES, today=TODAY)
+    assert (verdict.conformity, verdict.matches) == (Conformity.PASS, ())
+
+
+@pytest.mark.parametrize("version", ["0.28.0.post1", "0.28.1", "0.29.0", "1.0"])
+def test_what_is_open_in_vllm_holds_of_later_releases(version: str) -> None:
+    hybrid = {"enable_prefix_caching": True, "mamba_cache_mode": "align"}
+    snapshot = node(engine="vllm", version=version, settings=hybrid, drafted=9.0)
+    (verdict,) = judge_nodes([snapshot], RULES, today=TODAY)
+    assert matches(verdict, Conformity.WARN) == {"vllm-hybrid-prefix-cache-drafting"}
+
+
+@pytest.mark.parametrize("version", ["0.5.23.post1", "0.5.24", "1.0"])
+def test_what_is_open_in_sglang_holds_of_later_releases(version: str) -> None:
+    fleet = [prefill(version=version, settings={"pp_size": 2}), decode(version=version)]
+    for verdict in judge_nodes(fleet, RULES, today=TODAY):
+        assert matches(verdict, Conformity.WARN) >= {
+            "sglang-pd-abort-in-transfer",
+            "sglang-pd-metadata-of-stages",
+        }
+
+
+def test_a_decode_node_of_any_engine_that_admits_more_does_not_pass() -> None:
+    fleet = [prefill(engine="vllm", enforced_tokens=32_768), decode(engine="vllm")]
+    for verdict in judge_nodes(fleet, RULES, today=TODAY):
+        assert verdict.conformity is Conformity.WARN
+        assert matches(verdict, Conformity.WARN) == {"decode-admits-more"}
+
+
+@pytest.mark.parametrize("engine", ["sglang", "vllm"])
+def test_halves_and_replicas_of_two_versions_do_not_pass(engine: str) -> None:
+    old, new = ("0.5.22", "0.5.23") if engine == "sglang" else ("0.29.0", "0.30.0")
+    for pair in (
+        [prefill(engine=engine, version=old), decode(engine=engine, version=new)],
+        [node(engine=engine, version=old), node("n1", engine=engine, version=new)],
+    ):
+        assert Conformity.PASS not in conformities(pair)
+
+
 def test_a_role_that_was_not_said_is_not_taken_for_unified() -> None:
     (verdict,) = judge_nodes([replace(UNSAID_ROLE)], RULES, today=TODAY)
     assert verdict.conformity is Conformity.UNKNOWN
@@ -135,7 +196,23 @@ def test_what_a_node_says_holds_over_unified_in_the_configuration() -> None:
 def test_a_prefill_node_without_any_decode_node_is_unknown() -> None:
     (verdict,) = judge_nodes([prefill()], RULES, today=TODAY)
     assert verdict.conformity is Conformity.UNKNOWN
-    assert matches(verdict, Conformity.UNKNOWN) == {"sglang-decode-admits-more"}
+    first, *_ = verdict.matches
+    assert first.rule == "sglang-decode-admits-more"
+    assert first.why == "cannot be told without any node of the other half"
+
+
+@pytest.mark.parametrize("make", [prefill, decode])
+@pytest.mark.parametrize("engine", ["vllm", "llama.cpp", "ollama"])
+def test_a_half_alone_does_not_pass_whatever_its_engine(make, engine: str) -> None:
+    """No verdict of another node says what is missing, for there is no other node."""
+    (verdict,) = judge_nodes([make(engine=engine)], RULES, today=TODAY)
+    assert verdict.conformity is Conformity.WARN
+    assert matches(verdict, Conformity.UNKNOWN) == {
+        "counterpart-versions-differ",
+        "decode-admits-more",
+    }
+    both = [make(engine=engine), (decode if make is prefill else prefill)(engine=engine)]
+    assert conformities(both) == [Conformity.PASS, Conformity.PASS]
 
 
 def test_a_decode_node_that_does_not_answer_leaves_its_prefill_unknown() -> None:
@@ -183,8 +260,8 @@ def test_auto_truncate_fails_and_may_be_accepted() -> None:
     assert verdict.public_since is None
 
 
-def acceptance(rule: str, expires: date, node: str | None = None) -> AcceptedRule:
-    return AcceptedRule(rule=rule, owner="serving", reason="wanted", expires=expires, node=node)
+def acceptance(rule: str, expires: date) -> AcceptedRule:
+    return AcceptedRule(rule=rule, owner="serving", reason="wanted", expires=expires.isoformat())
 
 
 def test_the_first_match_is_the_reason() -> None:
@@ -215,7 +292,6 @@ def test_what_was_accepted_counts_again_on_the_day_after() -> None:
         (("glm", "n1"), acceptance("sglang-auto-truncate", TODAY)),
         (("another", "n0"), acceptance("sglang-auto-truncate", TODAY)),
         (("glm", "n0"), acceptance("sglang-pool-bound", TODAY)),
-        (("glm", "n0"), acceptance("sglang-auto-truncate", TODAY, node="n1")),
     ],
 )
 def test_an_acceptance_is_of_one_rule_and_one_node(key, accepted: AcceptedRule) -> None:

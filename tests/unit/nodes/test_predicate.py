@@ -24,7 +24,7 @@ from monitor.nodes.predicate import (
     evaluate,
     subjects_of,
 )
-from monitor.nodes.predicate_parsing import parse_predicate
+from monitor.nodes.predicate_parsing import PredicateError, parse_predicate
 from monitor.nodes.view import FACTS, Kind, NodeView, Subject, Value, view_of
 from tests.unit.nodes.judged import decode, node, prefill
 
@@ -82,6 +82,32 @@ def compared(value: Value, **test: object) -> Truth:
 )
 def test_a_value_against_a_literal(value: Value, test: dict, expected: Truth) -> None:
     assert compared(value, **test) is expected
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"), [("none", "None"), ("null", "none"), (None, "null"), ("True", "true")]
+)
+def test_a_rule_and_a_node_write_flags_and_nothing_the_same_way(said: Value, asked: str) -> None:
+    seen = view_of(node(settings={"mamba_cache_mode": said}))
+
+    def holds(**test: object) -> Truth:
+        return evaluate(parse_predicate({"setting": "mamba_cache_mode", **test}), seen).truth
+
+    assert holds(**{"is": asked}) is holds(**{"in": ["align", asked]}) is True
+    assert holds(is_not=asked) is holds(not_in=["align", asked]) is False
+
+
+@pytest.mark.parametrize("word", ["true", "none"])
+def test_what_is_no_text_is_in_none(word: str) -> None:
+    with pytest.raises(PredicateError, match="must be text other than true, false, none and null"):
+        parse_predicate({"setting": "x", "has": word})
+
+
+def test_sglang_chooses_a_backend_that_is_not_set() -> None:
+    raw = {"setting": "attention_backend", "in": ["dsa"]}
+    for said, expected in ((None, None), ("None", None), ("auto", None), ("fa3", False)):
+        seen = view_of(node(settings={"attention_backend": said}))
+        assert evaluate(parse_predicate(raw), seen).truth is expected
 
 
 @pytest.mark.parametrize("test", [{"is": "fp8"}, {"is_not": "fp8"}, {"in": ["fp8"]}, {"has": "8"}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,25 +13,34 @@ from monitor.nodes import Conformity, NodeVerdict, RuleMatch
 from monitor.nodes.judging import judge_nodes
 from monitor.nodes.predicate import subjects_of
 from monitor.nodes.readers import llama_cpp, sglang_live, vllm
-from monitor.nodes.ruleset import ENGINES, SHIPPED, Rule
+from monitor.nodes.ruleset import ENGINES, SHIPPED, Rule, RuleSet
 from monitor.nodes.view import Kind
 from monitor.probes import PROBES
 from tests.architecture.source import ROOT
-from tests.unit.nodes.judged import RULES, STRICT, TODAY
-from tests.unit.nodes.rule_rows import ROWS, Fleet, Row
+from tests.unit.nodes.judged import RULES, STRICT, TODAY, node
+from tests.unit.nodes.rule_rows import (
+    EDGES,
+    FAILS,
+    FAILS_IN_STRICT_MODE,
+    IN_STRICT_MODE_ONLY,
+    ROWS,
+    Fleet,
+    Row,
+)
 
-BY_ID = {rule.id: rule for rule in STRICT.rules}
+FAIL, WARN = Conformity.FAIL, Conformity.WARN
 
 
-def judged(fleet: Fleet, row: Row) -> NodeVerdict:
+def judged(fleet: Fleet, row: Row, rules: RuleSet = STRICT) -> NodeVerdict:
     """Return the verdict on the first node of a fleet."""
     advertised = {} if row.gateway is None else {fleet[0].target: row.gateway}
-    return judge_nodes(fleet, STRICT, today=TODAY, advertised=advertised)[0]
+    return judge_nodes(fleet, rules, today=TODAY, advertised=advertised)[0]
 
 
-def spoken(rule: str, fleet: Fleet, row: Row) -> RuleMatch | None:
+def spoken(rule: str, fleet: Fleet, row: Row, rules: RuleSet = STRICT) -> RuleMatch | None:
     """Return what a rule says of the first node of a fleet."""
-    return next((match for match in judged(fleet, row).matches if match.rule == rule), None)
+    matches = judged(fleet, row, rules).matches
+    return next((match for match in matches if match.rule == rule), None)
 
 
 def test_every_rule_has_a_row() -> None:
@@ -41,9 +51,39 @@ def test_every_rule_has_a_row() -> None:
 def test_it_holds_of_what_it_is_about(rule: str) -> None:
     match = spoken(rule, ROWS[rule].holds, ROWS[rule])
     assert match is not None
-    assert match.conformity is STRICT.severity(BY_ID[rule])
+    assert match.conformity is (FAIL if rule in FAILS_IN_STRICT_MODE else WARN)
     assert "{" not in match.why
     assert "unknown" not in match.why
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_it_is_as_bad_in_the_ordinary_mode_as_is_written_down(rule: str) -> None:
+    match = spoken(rule, ROWS[rule].holds, ROWS[rule], RULES)
+    if rule in IN_STRICT_MODE_ONLY:
+        assert match is None
+    else:
+        assert match is not None
+        assert match.conformity is (FAIL if rule in FAILS else WARN)
+
+
+def at(version: str, fleet: Fleet) -> Fleet:
+    """Return the same nodes at another version."""
+    return [replace(each, facts=replace(each.facts, version=version)) for each in fleet]
+
+
+@pytest.mark.parametrize("rule", EDGES)
+def test_a_range_ends_where_it_is_written_down(rule: str) -> None:
+    row, edges = ROWS[rule], EDGES[rule]
+    for version in edges.within():
+        match = spoken(rule, at(version, row.holds), row)
+        assert match is not None, version
+        assert match.conformity is not Conformity.UNKNOWN, version
+    for version in edges.beyond():
+        assert spoken(rule, at(version, row.holds), row) is None, version
+
+
+def test_every_range_is_written_down() -> None:
+    assert EDGES.keys() == {rule.id for rule in STRICT.rules if rule.versions is not None}
 
 
 @pytest.mark.parametrize("rule", ROWS)
@@ -59,9 +99,34 @@ def test_what_is_not_told_is_unknown_and_no_pass(rule: str) -> None:
     assert match.conformity is Conformity.UNKNOWN
     assert match.why.startswith("cannot be told without ")
     conformity = judged(row.untold, row).conformity
-    if STRICT.severity(BY_ID[rule]) is Conformity.FAIL:
+    if rule in FAILS_IN_STRICT_MODE:
         assert conformity in (Conformity.UNKNOWN, Conformity.FAIL)
     assert conformity is not Conformity.PASS
+
+
+BACKENDS = ("attention_backend", "prefill_attention_backend", "decode_attention_backend")
+OF_A_BACKEND = {
+    "sglang-hierarchical-cache-sparse": ("nsa", {"enable_hierarchical_cache": True}),
+    "sglang-fp8-latent-attention": ("flashmla", {"dp_size": 8, "enable_dp_attention": True}),
+}
+
+
+@pytest.mark.parametrize("key", BACKENDS)
+@pytest.mark.parametrize("rule", OF_A_BACKEND)
+def test_a_backend_counts_wherever_it_is_set(rule: str, key: str) -> None:
+    backend, beside = OF_A_BACKEND[rule]
+    unset = dict.fromkeys(BACKENDS)
+    match = spoken(rule, [node(settings={**beside, **unset, key: backend})], ROWS[rule])
+    assert match is not None
+    assert match.conformity is WARN
+
+
+@pytest.mark.parametrize("rule", OF_A_BACKEND)
+def test_a_backend_that_the_engine_chose_is_untold(rule: str) -> None:
+    _, beside = OF_A_BACKEND[rule]
+    match = spoken(rule, [node(settings={**beside, **dict.fromkeys(BACKENDS)})], ROWS[rule])
+    assert match is not None
+    assert match.conformity is Conformity.UNKNOWN
 
 
 @pytest.mark.parametrize("rule", STRICT.rules, ids=lambda rule: rule.id)
