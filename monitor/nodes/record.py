@@ -65,7 +65,8 @@ class KvUse:
     """The KV pool as it is used now. Tokens over all data-parallel ranks; the ratio is 0 to 1.
 
     ``capacity_tokens`` is over all ranks too, for used, free and evictable together never exceed
-    it. The ratio is that of the fullest rank.
+    it. The ratio is that of the fullest rank. ``in_transfer`` counts requests between prefill and
+    decode: whose KV waits to be sent or fetched, or is on its way.
     """
 
     capacity_tokens: int | None = None
@@ -75,6 +76,7 @@ class KvUse:
     usage_ratio: float | None = None
     running: int | None = None
     queued: int | None = None
+    in_transfer: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

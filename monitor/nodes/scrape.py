@@ -56,18 +56,23 @@ class Unclear(Exception):  # noqa: N818 - no error: the page says something, and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Which series of a page are the node's: whose ``label``, if there is one, is of ``values``."""
+    """Which series of a page are meant: whose ``label``, if there is one, is of ``values``.
+
+    With ``but`` it is those whose label is none of them.
+    """
 
     label: str
     values: frozenset[str]
+    but: bool = False
 
     def keeps(self, series: Series) -> bool:
         """Tell whether ``series`` is one of them."""
         return self.label not in series.labels or self.has(series)
 
     def has(self, series: Series) -> bool:
-        """Tell whether ``series`` has the label with one of these values."""
-        return series.labels.get(self.label) in self.values
+        """Tell whether ``series`` has the label, with one of these values."""
+        value = series.labels.get(self.label)
+        return value is not None and (value in self.values) is not self.but
 
 
 class Scrape:

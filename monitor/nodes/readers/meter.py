@@ -56,6 +56,16 @@ class Meter:
         """Return a counter over all ranks, ``only`` a part of it if that is given."""
         return self._folded(fact, lambda: self._scrape.counter(*names, only=only), sum)
 
+    def together(self, fact: str, metrics: Iterable[Counted]) -> float | None:
+        """Return several metrics added up, of those that are there; none if one is unclear."""
+        try:
+            every = [self._scrape.counter(*names) for names in metrics]
+        except Unclear as unclear:
+            self._gaps.add(fact, unclear.why)
+            return None
+        values = [value for ranks in every for value in ranks.values()]
+        return sum(values) if values else None
+
     def amount(self, fact: str, names: Counted) -> int | None:
         """Return a whole number over all ranks, such as tokens or requests."""
         value = self.gauge(fact, names, sum)

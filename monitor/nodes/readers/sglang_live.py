@@ -15,6 +15,7 @@ from monitor.nodes.readers.base import Gaps, count, objects, share, value_at
 from monitor.nodes.readers.meter import Counted, Meter
 from monitor.nodes.readers.sglang_info import Told
 from monitor.nodes.record import KvUse, Live, NodeCounter, Role
+from monitor.nodes.scrape import Kept
 
 CONTEXT: Counted = ("context_len",)
 POOL: Counted = ("max_total_num_tokens",)
@@ -24,6 +25,11 @@ EVICTABLE: Counted = ("kv_evictable_tokens",)
 USAGE: Counted = ("token_usage",)
 RUNNING: Counted = ("num_running_reqs",)
 QUEUED: Counted = ("num_queue_reqs",)
+# Whose prompt prefill has read: what waits to find its decode node before that is not among them.
+IN_TRANSFER: dict[Role, tuple[Counted, ...]] = {
+    Role.PREFILL: (("num_prefill_inflight_queue_reqs",),),
+    Role.DECODE: (("num_decode_prealloc_queue_reqs",), ("num_decode_transfer_queue_reqs",)),
+}
 ACCEPT_LENGTH: Counted = ("spec_accept_length",)
 ACCEPT_RATIO: Counted = ("spec_accept_rate",)
 COUNTERS: dict[NodeCounter, Counted] = {
@@ -36,6 +42,9 @@ COUNTERS: dict[NodeCounter, Counted] = {
     NodeCounter.TRANSFER_FAILED: ("num_transfer_failed_reqs_total", "num_transfer_failed_reqs"),
     NodeCounter.DEFERRED_RELEASES: ("decode_deferred_kv_release_total",),
 }
+# A release that was held back until the transfer had ended is the protection at work, no fault.
+_UNDRAINED = Kept(label="outcome", values=frozenset({"drained"}), but=True)
+_ONLY = {NodeCounter.DEFERRED_RELEASES: _UNDRAINED}
 WANTED = frozenset(
     name
     for names in (
@@ -49,6 +58,7 @@ WANTED = frozenset(
         QUEUED,
         ACCEPT_LENGTH,
         ACCEPT_RATIO,
+        *(names for each in IN_TRANSFER.values() for names in each),
         *COUNTERS.values(),
     )
     for name in names
@@ -81,7 +91,7 @@ async def live_of(
     pages: NodePages, meter: Meter, said: Told, *, role: Role | None, gaps: Gaps
 ) -> Live:
     """Return what changes; the pages of load are asked only where the metrics say too little."""
-    use = _metered(meter, said)
+    use = _metered(meter, said, role)
     length = meter.gauge("accept_length", ACCEPT_LENGTH, _least) or None
     ratio = meter.ratio("accept_ratio", ACCEPT_RATIO, min)
     if use.used_tokens is None or use.running is None:
@@ -115,7 +125,7 @@ def _least(values: Iterable[float]) -> float:
     return min((each for each in values if each > 0), default=0.0)
 
 
-def _metered(meter: Meter, said: Told) -> KvUse:
+def _metered(meter: Meter, said: Told, role: Role | None) -> KvUse:
     """Return the use of the pool by the metrics, with the capacity of just those ranks."""
     capacity = meter.amount("capacity_tokens", POOL)
     used = meter.amount("used_tokens", USED)
@@ -129,7 +139,14 @@ def _metered(meter: Meter, said: Told) -> KvUse:
         usage_ratio=meter.ratio("usage_ratio", USAGE),
         running=meter.amount("running", RUNNING),
         queued=meter.amount("queued", QUEUED),
+        in_transfer=_in_transfer(meter, role),
     )
+
+
+def _in_transfer(meter: Meter, role: Role | None) -> int | None:
+    """Return the requests between prefill and decode, of those queues that the metrics have."""
+    queues = IN_TRANSFER.get(role, ()) if role is not None else ()
+    return count(meter.together("in_transfer", queues))
 
 
 def _loaded(use: KvUse, loads: Loads) -> KvUse:
@@ -180,7 +197,7 @@ def _counters(meter: Meter, said: Told, role: Role | None) -> dict[NodeCounter, 
     if role in {Role.PREFILL, Role.DECODE} and said.release is None:
         expected |= set(_IN_TRANSFER)
     for kind, names in COUNTERS.items():
-        value = meter.counter(kind, names)
+        value = meter.counter(kind, names, _ONLY.get(kind))
         if value is not None:
             counters[kind] = value
         elif kind in expected:

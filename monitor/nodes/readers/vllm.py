@@ -9,7 +9,6 @@ of the pool: hybrid models have several kinds of block
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from monitor.nodes.exposition import Series
 from monitor.nodes.pages import METRICS, NodePages
@@ -52,6 +51,10 @@ _TRANSFER_FAILED = (
     ("mooncake_num_failed_recvs_total",),
 )
 _KV_EXPIRED = (("nixl_num_kv_expired_reqs_total",), ("mooncake_num_kv_expired_reqs_total",))
+_TOGETHER: dict[NodeCounter, tuple[Counted, ...]] = {
+    NodeCounter.TRANSFER_FAILED: _TRANSFER_FAILED,
+    NodeCounter.KV_EXPIRED: _KV_EXPIRED,
+}
 SETTINGS = (
     "block_size",
     "cache_dtype",
@@ -187,20 +190,11 @@ def _live(meter: Meter, capacity: int | None) -> Live:
 def _counters(meter: Meter) -> dict[NodeCounter, float]:
     read = {kind: meter.counter(kind, names) for kind, names in COUNTERS.items()}
     read[NodeCounter.ABORTED] = meter.counter(NodeCounter.ABORTED, FINISHED, _ABORTED)
-    read[NodeCounter.TRANSFER_FAILED] = _together(
-        meter.counter(NodeCounter.TRANSFER_FAILED, names) for names in _TRANSFER_FAILED
-    )
-    read[NodeCounter.KV_EXPIRED] = _together(
-        meter.counter(NodeCounter.KV_EXPIRED, names) for names in _KV_EXPIRED
-    )
+    for kind, parts in _TOGETHER.items():
+        read[kind] = meter.together(kind, parts)
     for kind in (NodeCounter.PROMPT_TOKENS, NodeCounter.GENERATED_TOKENS):
         if read[kind] is None:
             meter.missing(kind)
     if read[NodeCounter.NOT_A_NUMBER] is None:
         meter.missing(NodeCounter.NOT_A_NUMBER, _NO_NANS)
     return {kind: value for kind, value in read.items() if value is not None}
-
-
-def _together(values: Iterable[float | None]) -> float | None:
-    known = [each for each in values if each is not None]
-    return sum(known) if known else None

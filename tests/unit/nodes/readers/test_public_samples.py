@@ -127,7 +127,11 @@ def test_the_decode_side_of_a_page_of_both() -> None:
     snapshot = read(pair, role=Role.DECODE)
     assert snapshot.facts.pool_tokens == 441_792
     assert snapshot.live.kv == KvUse(
-        capacity_tokens=441_792, used_tokens=145_856, usage_ratio=0.33, running=1
+        capacity_tokens=441_792,
+        used_tokens=145_856,
+        usage_ratio=0.33,
+        running=1,
+        in_transfer=3,
     )
     assert _names(snapshot) == {"requests": 14, "aborted": 0}
 

@@ -84,12 +84,47 @@ def test_a_priority_is_part_of_the_total_beside_it() -> None:
 
 
 def test_a_counter_in_parts_is_added_up() -> None:
+    counter = "sglang:num_aborted_requests_total"
+    metrics = labelled({counter: 4}, reason="a", tp_rank="0")
+    metrics += labelled({counter: 4}, reason="a", tp_rank="1")
+    metrics += labelled({counter: 1}, reason="b", tp_rank="0")
+    assert _read(metrics).live.counters[NodeCounter.ABORTED] == 5
+
+
+def test_a_release_that_waited_for_the_end_of_its_transfer_is_no_fault() -> None:
     counter = "sglang:decode_deferred_kv_release_total"
-    metrics = labelled({counter: 4}, outcome="drained", tp_rank="0")
-    metrics += labelled({counter: 4}, outcome="drained", tp_rank="1")
-    metrics += labelled({counter: 1}, outcome="expired", tp_rank="0")
-    counters = _read(metrics).live.counters
-    assert counters[NodeCounter.DEFERRED_RELEASES] == 5
+    drained = labelled({counter: 400}, outcome="drained")
+    late = "".join(labelled({counter: 2}, outcome="timeout", tp_rank=rank) for rank in "01")
+    other = labelled({counter: 1}, outcome="other")
+    kind = NodeCounter.DEFERRED_RELEASES
+    assert kind not in _read(drained).live.counters
+    assert kind not in _read(labelled({counter: 400})).live.counters
+    assert _read(drained + late + other).live.counters[kind] == 3
+
+
+INFLIGHT, PREALLOC, TRANSFER, BOOTSTRAP = (
+    f"sglang:num_{name}_queue_reqs"
+    for name in ("prefill_inflight", "decode_prealloc", "decode_transfer", "prefill_bootstrap")
+)
+
+
+@pytest.mark.parametrize(
+    ("mode", "metrics", "many"),
+    [
+        ("prefill", {INFLIGHT: 2, BOOTSTRAP: 7}, 2),
+        ("decode", {PREALLOC: 3, TRANSFER: 4}, 7),
+        ("decode", {TRANSFER: 0}, 0),
+        ("decode", {PREALLOC: 3, TRANSFER: "NaN"}, None),
+        ("decode", {INFLIGHT: 0}, None),
+        ("prefill", {BOOTSTRAP: 0}, None),
+        ("null", {INFLIGHT: 0, PREALLOC: 0, TRANSFER: 0}, None),
+    ],
+)
+def test_requests_between_prefill_and_decode_are_counted(
+    mode: str, metrics: dict[str, Any], many: int | None
+) -> None:
+    snapshot = _read(labelled(metrics), disaggregation_mode=mode)
+    assert snapshot.live.kv.in_transfer == many
 
 
 @pytest.mark.parametrize("label", ["is_streaming", "tenant", "priority"])

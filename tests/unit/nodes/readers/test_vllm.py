@@ -125,6 +125,30 @@ def test_counters_are_those_of_every_kind() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "unclear", "clear"),
+    [
+        (
+            NodeCounter.TRANSFER_FAILED,
+            "nixl_num_failed_transfers_total",
+            "nixl_num_failed_notifications_total",
+        ),
+        (
+            NodeCounter.KV_EXPIRED,
+            "mooncake_num_kv_expired_reqs_total",
+            "nixl_num_kv_expired_reqs_total",
+        ),
+    ],
+)
+def test_a_part_that_is_unclear_leaves_no_sum(kind: NodeCounter, unclear: str, clear: str) -> None:
+    metrics = labelled({f"vllm:{unclear}": 500}, pod="a")
+    metrics += labelled({f"vllm:{unclear}": 500}, pod="b")
+    metrics += labelled({f"vllm:{clear}": 0}, engine="0")
+    snapshot = _read(metrics, role=Role.DECODE)
+    assert kind not in snapshot.live.counters
+    assert "several engines" in why(snapshot, kind)
+
+
 def test_a_node_in_transfers_whose_role_nobody_knows_is_a_gap() -> None:
     metrics = labelled({"vllm:nixl_num_failed_transfers_total": 0}, engine="0")
     assert "role" in gaps_of(_read(metrics))
