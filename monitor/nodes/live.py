@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from monitor.conventions.nodes import LiveKind, LiveState
 from monitor.nodes.live_acceptance import AcceptanceWatch, Band, Pace
 from monitor.nodes.live_counts import CountWindow
 from monitor.nodes.live_pool import PoolWatch
@@ -14,7 +16,7 @@ from monitor.nodes.record import NodeSnapshot
 
 __all__ = ["Band", "LiveSignal", "NodeWindows"]
 
-# A node that nobody found for so long is forgotten.
+# A node that nobody found for so long is forgotten, and so is a signal that none told.
 _FORGOTTEN = timedelta(days=1)
 _DAY_SECONDS = 86_400.0
 
@@ -25,8 +27,22 @@ class _NodeWindow:
         self._counts = CountWindow()
         self._pool = PoolWatch()
         self._acceptance = AcceptanceWatch(band, pace)
+        self._stood: dict[LiveKind, tuple[datetime, LiveSignal]] = {}
 
-    def take(self, snapshot: NodeSnapshot, pace: Pace) -> Iterator[LiveSignal]:
+    def take(self, snapshot: NodeSnapshot, pace: Pace) -> Sequence[LiveSignal]:
+        told = list(self._told(snapshot, pace))
+        return [*told, *self._left_out(told, snapshot.read_at)]
+
+    def _left_out(self, told: Iterable[LiveSignal], now: datetime) -> Iterator[LiveSignal]:
+        """Note what was told, and yield how signals stand that were told before and not now."""
+        self._stood |= {each.kind: (now, each) for each in told}
+        for kind, (at, signal) in list(self._stood.items()):
+            if at < now - _FORGOTTEN:
+                del self._stood[kind]
+            elif at < now:
+                yield _not_told(signal)
+
+    def _told(self, snapshot: NodeSnapshot, pace: Pace) -> Iterator[LiveSignal]:
         self.seen = snapshot.read_at
         grown = self._counts.take(snapshot)
         yield from self._counts.signals(snapshot)
@@ -34,6 +50,14 @@ class _NodeWindow:
         if pool is not None:
             yield pool
         yield from self._acceptance.take(snapshot, grown, pace)
+
+
+def _not_told(signal: LiveSignal) -> LiveSignal:
+    """Return how a signal stands without a word of it: silence is no pass, and ends no fault."""
+    if signal.state is LiveState.FAIL:
+        return replace(signal, why=f"{signal.why}; nothing was told of it since")
+    why = "nothing is told of it any more"
+    return replace(signal, state=LiveState.UNKNOWN, why=why, value=None)
 
 
 class NodeWindows:

@@ -18,6 +18,10 @@ Both are watched by the mixture e-SR detector, whose threshold is so high that a
 raise one false alarm in ``FALSE_ALARM_DAYS`` days of each kind, if the next score exceeds its rate
 only by chance. Traffic that changes for good changes acceptance too: then the alarm is right, and
 harmless.
+
+That chance is a condition: each score is taken to leave the band, or to be low, by itself. What is
+asked keeps acceptance where it is for minutes and hours, so a node whose healthy acceptance lies
+near the edge of the band leaves it in many readings in a row, and is then a false alarm more often.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from statistics import fmean
 from monitor.conventions.nodes import LiveKind, LiveState
 from monitor.detect.thresholds import LARGEST
 from monitor.detect.watch import Thresholds, Watch, begin, limited, step
+from monitor.nodes.live_growth import Growth
 from monitor.nodes.live_signal import LiveSignal
 from monitor.nodes.record import NodeCounter, NodeSnapshot
 
@@ -46,6 +51,8 @@ SMALLEST_DROP = 0.2
 LEAST_READINGS = 12
 _DAY_SECONDS = 86_400
 _STALE = timedelta(hours=1)
+# Where the measure that was followed is gone for so long, the other one is followed instead.
+_OTHER_MEASURE = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,20 +93,21 @@ class AcceptanceWatch:
         self._decay = _Decay(pace)
         self._generated = 0.0
         self._last: datetime | None = None
+        self._is_out = False
         self._value: float | None = None
 
     def take(
         self,
         snapshot: NodeSnapshot,
-        grown: Mapping[NodeCounter, float] | None,
+        grown: Growth | None,
         pace: Pace,
     ) -> Iterator[LiveSignal]:
         """Take a reading and what its counters ``grown`` by; yield nothing without speculation."""
         self._out = _paced(self._out, pace.band_threshold)
         self._decay.follow(pace)
         if grown is not None:
-            self._generated += grown.get(NodeCounter.GENERATED_TOKENS, 0.0)
-            length, ratio = snapshot.live.accept_length, _ratio(snapshot, grown)
+            self._generated += grown.by.get(NodeCounter.GENERATED_TOKENS, 0.0)
+            length, ratio = snapshot.live.accept_length, _ratio(snapshot, grown.by)
             if self._generated >= LEAST_GENERATED and (length is not None or ratio is not None):
                 self._generated = 0.0
                 self._score(snapshot, length, ratio)
@@ -112,14 +120,11 @@ class AcceptanceWatch:
     def _score(self, snapshot: NodeSnapshot, length: float | None, ratio: float | None) -> None:
         low = length is not None and length < self._band.lowest_length
         high = ratio is not None and ratio > self._band.highest_ratio
-        self._out = step(self._out, int(low or high), OUT_OF_BAND)
+        self._is_out = low or high
+        self._out = step(self._out, int(self._is_out), OUT_OF_BAND)
         self._last, self._value = snapshot.read_at, length if length is not None else ratio
-        facts = snapshot.facts
-        self._decay.add(
-            snapshot.read_at,
-            self._value or 0.0,
-            ("length" if length is not None else "ratio", facts.models, facts.version),
-        )
+        measure = "length" if length is not None else "ratio"
+        self._decay.add(snapshot, self._value or 0.0, measure)
 
     def _band_signal(self, snapshot: NodeSnapshot, *, fresh: bool) -> LiveSignal:
         state, why = LiveState.UNKNOWN, "too few tokens were generated to tell"
@@ -130,6 +135,8 @@ class AcceptanceWatch:
                 f"{alarm.bad:g} of {alarm.since} readings out of the band of acceptance; "
                 f"{OUT_OF_BAND:.0%} may be"
             )
+        elif fresh and self._is_out:
+            why = "acceptance was out of its band just now, too seldom so far to tell"
         elif fresh:
             state, why = LiveState.PASS, "acceptance is within its band"
         return _signal(snapshot, LiveKind.ACCEPTANCE_OUT_OF_BAND, state, why, self._value)
@@ -140,7 +147,10 @@ class _Decay:
 
     def __init__(self, pace: Pace) -> None:
         self._watch = begin(LOW_QUARTERS, Thresholds(ticket=pace.decay_threshold))
-        self._about: object = None
+        self._models: tuple[str, ...] = ()
+        self._version = ""
+        self._measure = ""
+        self._at: datetime | None = None
         self._first: dict[int, list[float]] = {}
         self._quarter: int | None = None
         self._values: list[float] = []
@@ -149,12 +159,18 @@ class _Decay:
         """Take the number of nodes and readings from now on."""
         self._watch = _paced(self._watch, pace.decay_threshold)
 
-    def add(self, at: datetime, value: float, about: object) -> None:
-        """Take a value; ``about`` another model, version or measure all begins anew."""
-        if about != self._about:
-            limits = self._watch.thresholds
-            self._about, self._first, self._watch = about, {}, begin(LOW_QUARTERS, limits)
-            self._quarter, self._values = None, []
+    def add(self, snapshot: NodeSnapshot, value: float, measure: str) -> None:
+        """Take a value. Of another model or version, or by another measure, all begins anew.
+
+        What a reading does not tell of these is as it was. A measure that is left out for less
+        than a day is waited for.
+        """
+        at = snapshot.read_at
+        waits = self._at is not None and at - self._at <= _OTHER_MEASURE
+        if self._measure and measure != self._measure and waits:
+            return
+        self._about(snapshot, measure)
+        self._at = at
         quarter = int(at.timestamp() // (_DAY_SECONDS // QUARTERS_A_DAY))
         if self._quarter is not None and quarter != self._quarter:
             if len(self._values) >= LEAST_READINGS:
@@ -162,6 +178,16 @@ class _Decay:
             self._values = []
         self._quarter = quarter
         self._values.append(value)
+
+    def _about(self, snapshot: NodeSnapshot, measure: str) -> None:
+        before = (self._models, self._version, self._measure)
+        self._models = tuple(sorted(snapshot.facts.models)) or self._models
+        self._version = snapshot.facts.version or self._version
+        self._measure = measure
+        now = (self._models, self._version, self._measure)
+        if any(was and is_now != was for was, is_now in zip(before, now, strict=True)):
+            self._watch = begin(LOW_QUARTERS, self._watch.thresholds)
+            self._first, self._quarter, self._values = {}, None, []
 
     def _take(self, place: int, mean: float) -> None:
         first = self._first.setdefault(place, [])

@@ -9,14 +9,13 @@ from datetime import datetime, timedelta
 
 from monitor.conventions.nodes import LiveKind, LiveState
 from monitor.detect.binomial import tail_probability
+from monitor.nodes.live_growth import Growth, NodeCounts
 from monitor.nodes.live_signal import LiveSignal
 from monitor.nodes.record import NodeCounter, NodeSnapshot, Role
 
 WINDOW = timedelta(minutes=30)
 # Failures that come at the allowed share look like more than that with this chance, at one look.
 LUCK = 1e-9
-# Instants of a start are worked out by some engines; they differ by this without a restart.
-_SAME_START_SECONDS = 5.0
 _SPLIT = frozenset({Role.PREFILL, Role.DECODE})
 
 
@@ -64,7 +63,7 @@ _RISING = (
     _Rising(
         kind=LiveKind.DEFERRED_RELEASES,
         counter=NodeCounter.DEFERRED_RELEASES,
-        words="pages of KV that were held back from reuse",
+        words="pages of KV that were let go before their transfer had ended",
         allowed=0.05,
         roles=frozenset(),
     ),
@@ -78,63 +77,46 @@ _RISING = (
 )
 
 
-def restarted(before: NodeSnapshot, after: NodeSnapshot) -> bool:
-    """Return true if a node's counters began anew between two readings."""
-    then, now = before.live, after.live
-    began, begins = then.started_seconds, now.started_seconds
-    if began is not None and begins is not None and abs(begins - began) > _SAME_START_SECONDS:
-        return True
-    return any(now.counters.get(kind, value) < value for kind, value in then.counters.items())
-
-
-def growth(before: NodeSnapshot, after: NodeSnapshot) -> Mapping[NodeCounter, float]:
-    """Return by how much each counter of the later reading grew.
-
-    After a restart that is what was counted since: what the process counted between its last
-    reading and its end nobody knows. A counter that was not there before began at 0: engines make
-    some of them at the first event.
-    """
-    anew = restarted(before, after)
-    then = {} if anew else before.live.counters
-    return {kind: value - then.get(kind, 0.0) for kind, value in after.live.counters.items()}
-
-
 class CountWindow:
     """The growth of one node's counters within the last half hour."""
 
     def __init__(self) -> None:
-        self._last: NodeSnapshot | None = None
+        self._counts = NodeCounts()
         self._total: Mapping[NodeCounter, float] = {}
         # What had been counted before each step that the window holds, oldest first.
         self._before: deque[tuple[datetime, Mapping[NodeCounter, float]]] = deque()
+        # When the growth of a counter could not be told last.
+        self._untold: dict[NodeCounter, datetime] = {}
 
-    def take(self, snapshot: NodeSnapshot) -> Mapping[NodeCounter, float] | None:
+    def take(self, snapshot: NodeSnapshot) -> Growth | None:
         """Take a reading; return the growth since the last one that told of counters, if any."""
-        while self._before and self._before[0][0] <= snapshot.read_at - WINDOW:
+        since = snapshot.read_at - WINDOW
+        while self._before and self._before[0][0] <= since:
             self._before.popleft()
-        if not (snapshot.reached and snapshot.live.counters):
-            return None
-        before, self._last = self._last, snapshot
-        if before is None or before.read_at >= snapshot.read_at:
-            return None
-        grown, total = growth(before, snapshot), self._total
-        self._before.append((snapshot.read_at, total))
-        self._total = {**total, **{kind: total.get(kind, 0.0) + n for kind, n in grown.items()}}
+        self._untold = {kind: at for kind, at in self._untold.items() if at > since}
+        grown = self._counts.take(snapshot)
+        if grown is not None:
+            total = self._total
+            self._before.append((snapshot.read_at, total))
+            added = {kind: total.get(kind, 0.0) + n for kind, n in grown.by.items()}
+            self._total = {**total, **added}
+            self._untold |= dict.fromkeys(grown.untold, snapshot.read_at)
         return grown
 
     def signals(self, snapshot: NodeSnapshot) -> Iterator[LiveSignal]:
-        """Yield how each rising counter stands after a reading."""
-        began = self._before[0][1] if self._before else self._total
-        grown = {kind: now - began.get(kind, 0.0) for kind, now in self._total.items()}
+        """Yield how each rising counter stands that this reading tells, or should from the first.
+
+        One that was told before and is not now has no signal here.
+        """
         for rising in _RISING:
             known = rising.counter in snapshot.live.counters
-            if not known and snapshot.role not in rising.roles:
+            left_out = self._counts.has_told(rising.counter) or snapshot.role not in rising.roles
+            if not known and left_out:
                 continue
             state, value = LiveState.UNKNOWN, None
             why = "one reading shows no growth" if known else f"it does not count {rising.words}"
             if known and self._before:
-                requests = grown.get(NodeCounter.REQUESTS)
-                state, why, value = _judged(rising, grown.get(rising.counter, 0.0), requests)
+                state, why, value = self._judged(rising)
             yield LiveSignal(
                 target=snapshot.target,
                 node=snapshot.node,
@@ -143,6 +125,21 @@ class CountWindow:
                 why=why,
                 value=value,
             )
+
+    def _judged(self, rising: _Rising) -> tuple[LiveState, str, float | None]:
+        """Return how a counter stands; what could not be told within the window is no pass."""
+        requests = self._grown(NodeCounter.REQUESTS)
+        if NodeCounter.REQUESTS in self._untold:
+            requests = None
+        said = _judged(rising, self._grown(rising.counter) or 0.0, requests)
+        if said[0] is LiveState.PASS and rising.counter in self._untold:
+            why = f"how many {rising.words} there were cannot be told for half an hour"
+            return LiveState.UNKNOWN, why, None
+        return said
+
+    def _grown(self, kind: NodeCounter) -> float | None:
+        now, began = self._total.get(kind), self._before[0][1]
+        return None if now is None else now - began.get(kind, 0.0)
 
 
 def _judged(

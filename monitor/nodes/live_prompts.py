@@ -10,9 +10,9 @@ counted by prefill in that window, or at most ``LAG`` before it. So, while all i
     decode's growth in [s, t]  <=  prefill's growth in [s - LAG, t]        for all s and t,
 
 whatever the load does, and however late decode ends. An excess beyond ``MARGIN`` of what decode
-counted is the fault, or prefill nodes that nobody listed. Where nothing ran for a while before s
-the lag is not needed. The other direction says nothing: prefill also counts what is aborted, fails
-in transfer or is tried again.
+counted is the fault, or prefill nodes that nobody listed. Where nodes say that nothing ran and
+nothing was on its way from prefill to decode for a while before s, the lag is not needed. The other
+direction says nothing: prefill also counts what is aborted, fails in transfer or is tried again.
 
 *Readings are not atomic.* Decode is compared as it was one reading before prefill, so that nothing
 that prefill was read too early for is missing.
@@ -20,19 +20,19 @@ that prefill was read too early for is missing.
 *Restarts* lose what was counted between the last reading and the end, and a group with another
 member is another group: both begin anew. A node that was not read only makes the answer wait.
 
-*The price*: with steady traffic an excess of less than LAG / (LAG + window) of all tokens is not
-seen; over the longest window that is 4 %.
+*The price*: with steady traffic a share of prompts is not seen to be missing while it is below
+(LAG + MARGIN window) / (LAG + window); over the longest window that is 9 % (``UNSEEN``).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from monitor.conventions.nodes import LiveKind, LiveState
-from monitor.nodes.live_counts import growth, restarted
+from monitor.nodes.live_growth import NodeCounts
 from monitor.nodes.live_signal import LiveSignal
 from monitor.nodes.record import NodeCounter, NodeSnapshot, Role
 
@@ -44,8 +44,10 @@ LONGEST_WINDOW = timedelta(hours=12)
 LEAST_TOKENS = 20_000
 # What decode may count and prefill not, as a share of what decode counts.
 MARGIN = 0.05
-# So many readings in a row without a running request, and nothing is between prefill and decode.
+# So many readings in a row that say so, and nothing is between prefill and decode.
 IDLE_READINGS = 3
+# Under steady traffic, a smaller share of all tokens is not seen to be missing.
+UNSEEN = (LAG + MARGIN * LONGEST_WINDOW) / (LAG + LONGEST_WINDOW)
 _TOKENS = NodeCounter.PROMPT_TOKENS
 _SPLIT = (Role.PREFILL, Role.DECODE)
 
@@ -74,7 +76,9 @@ class PromptTotals:
 
     def __init__(self, target: str) -> None:
         self._target = target
-        self._last: dict[str, NodeSnapshot] = {}
+        self._members: frozenset[tuple[str, Role]] = frozenset()
+        self._counts: dict[str, NodeCounts] = {}
+        self._at: datetime | None = None
         self._points: deque[_Point] = deque()
         self._starts: deque[_Start] = deque()
 
@@ -84,7 +88,7 @@ class PromptTotals:
         What stands for nodes that could not be found is a node that did not answer.
         """
         split = [each for each in nodes if each.role is not Role.UNIFIED]
-        if not split and not self._last:
+        if not split and not self._members:
             return None
         waits = _waits(nodes, split)
         if waits:
@@ -94,25 +98,15 @@ class PromptTotals:
 
     def _follow(self, split: Sequence[NodeSnapshot]) -> None:
         """Add what was counted since the last whole reading, or begin anew."""
-        now, at = {each.node: each for each in split}, _latest(split)
-        if self._points and at <= self._points[-1].at:
+        at, members = max(each.read_at for each in split), _members(split)
+        if self._at is not None and at <= self._at:
             return
-        before, self._last = self._last, now
-        known = _members(before.values()) == _members(split)
-        if not known or any(restarted(before[name], each) for name, each in now.items()):
-            self._points.clear()
-            self._starts.clear()
-            self._points.append(_Point(at=at, prefill=0.0, decode=0.0, idle=False))
+        self._at, before, self._members = at, self._members, members
+        grown = self._growth(split) if members == before else None
+        if grown is None:
+            self._begin_anew(split, at)
             return
         last = self._points[-1]
-        grown = {
-            role: sum(
-                growth(before[name], each)[_TOKENS]
-                for name, each in now.items()
-                if each.role is role
-            )
-            for role in _SPLIT
-        }
         self._points.append(
             _Point(
                 at=at,
@@ -123,6 +117,27 @@ class PromptTotals:
         )
         self._begin_at(self._points[-1])
         self._forget(at)
+
+    def _growth(self, split: Sequence[NodeSnapshot]) -> Mapping[Role, float] | None:
+        """Return what each role counted since the last reading, ``None`` if it cannot be told."""
+        grown = dict.fromkeys(_SPLIT, 0.0)
+        known = True
+        for each in split:
+            growth = self._counts[each.node].take(each)
+            if growth is None or growth.restarted or _TOKENS in growth.untold:
+                known = False
+            else:
+                grown[each.role] += growth.by[_TOKENS]
+        return grown if known else None
+
+    def _begin_anew(self, split: Sequence[NodeSnapshot], at: datetime) -> None:
+        known = {each.node: self._counts.get(each.node, NodeCounts()) for each in split}
+        for each in split:
+            known[each.node].take(each)
+        self._counts = known
+        self._points.clear()
+        self._starts.clear()
+        self._points.append(_Point(at=at, prefill=0.0, decode=0.0, idle=False))
 
     def _begin_at(self, point: _Point) -> None:
         """Note the newest reading as a place where a window may begin, if it can be told."""
@@ -194,9 +209,7 @@ def _members(nodes: Iterable[NodeSnapshot]) -> frozenset[tuple[str, Role]]:
     return frozenset((each.node, each.role) for each in nodes)
 
 
-def _latest(nodes: Sequence[NodeSnapshot]) -> datetime:
-    return max(each.read_at for each in nodes)
-
-
 def _is_idle(node: NodeSnapshot) -> bool:
-    return node.live.kv.running == 0 and node.live.kv.queued in (0, None)
+    """Return true if a node says that it has nothing to do, nor to send or fetch; silence is no."""
+    kv = node.live.kv
+    return kv.running == 0 and kv.queued == 0 and kv.in_transfer == 0

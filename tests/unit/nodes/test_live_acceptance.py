@@ -33,7 +33,7 @@ class Node:
         self.step = STEP * (step / STEP.total_seconds())
         self.readings = 0
         self.counts = {GENERATED: 0.0}
-        self.version = "0.5.22"
+        self.facts = NodeFacts(version="0.5.22", models=("glm",))
 
     def read(
         self, *, tokens: float = 4000, length: float | None = None, **live: object
@@ -43,7 +43,7 @@ class Node:
         self.readings += 1
         told = {"accept_length": length, **live}
         reading = counted("n", dict(self.counts), at=at, **told)
-        return self.windows.take([replace(reading, facts=NodeFacts(version=self.version))])
+        return self.windows.take([replace(reading, facts=self.facts)])
 
     def all(self, lengths: Iterable[float], kind: LiveKind) -> list[LiveState]:
         return [of_kind(self.read(length=length), kind).state for length in lengths]
@@ -153,6 +153,38 @@ def test_two_days_are_needed_before_decay_is_judged() -> None:
 def test_another_version_begins_anew() -> None:
     node = Node(step=1800.0)
     node.all([2.5] * 48 * 3, DECAYS)
-    node.version = "0.5.23"
+    node.facts = replace(node.facts, version="0.5.23")
     states = node.all([1.6] * 48 * 2, DECAYS)
     assert set(states) == {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [NodeFacts(models=("glm",)), NodeFacts(version="0.5.22"), NodeFacts()],
+    ids=["no version", "no models", "neither"],
+)
+def test_a_page_that_fails_once_ends_no_decay(told: NodeFacts) -> None:
+    node = Node(step=1800.0)
+    assert node.all([2.5] * 48 * 2 + [1.6] * 48 * 3, DECAYS)[-1] is FAIL
+    facts, node.facts = node.facts, told
+    assert node.all([1.6], DECAYS) == [FAIL]
+    node.facts = facts
+    assert set(node.all([1.6] * 48 * 3, DECAYS)) == {FAIL}
+
+
+def test_a_measure_that_is_left_out_once_ends_no_decay() -> None:
+    node = Node(step=1800.0)
+    assert node.all([2.5] * 48 * 2 + [1.6] * 48 * 3, DECAYS)[-1] is FAIL
+    assert of_kind(node.read(accept_ratio=0.5), DECAYS).state is FAIL
+    assert set(node.all([1.6] * 48, DECAYS)) == {FAIL}
+    ratios = [of_kind(node.read(accept_ratio=0.5), DECAYS).state for _ in range(48 * 2)]
+    assert ratios[-1] is UNKNOWN
+
+
+def test_acceptance_that_is_out_of_its_band_just_now_does_not_pass() -> None:
+    node = Node()
+    node.all([2.8] * 50, OUT)
+    said = of_kind(node.read(length=1.1), OUT)
+    assert said.state is UNKNOWN
+    assert "out of its band" in said.why
+    assert of_kind(node.read(length=2.8), OUT).state is PASS

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.conventions.nodes import LiveState
 from monitor.nodes.live import LiveSignal
-from monitor.nodes.live_prompts import LAG, LEAST_TOKENS, PromptTotals
+from monitor.nodes.live_prompts import LAG, LEAST_TOKENS, LONGEST_WINDOW, UNSEEN, PromptTotals
 from monitor.nodes.record import KvUse, NodeCounter, NodeSnapshot, Role
 from tests.builders import NOW
 from tests.unit.nodes.readings import STEP, a_reading, counted, silent
 
 TOKENS = NodeCounter.PROMPT_TOKENS
 FAIL, PASS, UNKNOWN = LiveState.FAIL, LiveState.PASS, LiveState.UNKNOWN
-IDLE, BUSY = KvUse(running=0, queued=0), KvUse(running=3, queued=0)
+IDLE, BUSY = KvUse(running=0, queued=0, in_transfer=0), KvUse(running=3, queued=0)
 LAG_READINGS = int(LAG / STEP) + 2
 
 
 class Cluster:
     """Prefill and decode nodes that count, and what is made of them reading by reading."""
 
-    def __init__(self, prefill: int = 1, decode: int = 1) -> None:
+    def __init__(self, prefill: int = 1, decode: int = 1, step: timedelta = STEP) -> None:
+        self.step = step
         self.counts = {f"p{n}": 1e6 for n in range(prefill)}
         self.counts |= {f"d{n}": 5e6 for n in range(decode)}
         self.started = dict.fromkeys(self.counts, 1_700_000_000.0)
@@ -32,7 +35,7 @@ class Cluster:
         self.totals = PromptTotals("glm")
 
     def nodes(self, kv: KvUse) -> list[NodeSnapshot]:
-        at = NOW + STEP * self.readings
+        at = NOW + self.step * self.readings
         return [
             counted(
                 name,
@@ -135,6 +138,46 @@ def test_a_prompt_between_prefill_and_decode_is_no_fault() -> None:
     cluster.read(IDLE)  # neither runs it: it waits for its KV
     cluster.read(BUSY, d0=500_000)
     assert state(cluster.read()) is PASS
+
+
+@pytest.mark.parametrize(
+    "quiet",
+    [
+        KvUse(running=0, in_transfer=0),
+        KvUse(running=0, queued=0),
+        KvUse(running=0, queued=0, in_transfer=1),
+        KvUse(queued=0, in_transfer=0),
+    ],
+    ids=["queue untold", "transfers untold", "in transfer", "running untold"],
+)
+def test_prompts_wait_between_prefill_and_decode_unless_nodes_say_that_none_does(
+    quiet: KvUse,
+) -> None:
+    cluster = Cluster()
+    cluster.read(quiet, times=5)
+    cluster.read(quiet, p0=60_000)
+    cluster.read(quiet, times=5)
+    cluster.read(quiet, d0=60_000)
+    assert state(cluster.read(quiet)) is UNKNOWN
+
+
+def test_a_rank_that_one_reading_leaves_out_is_no_fault() -> None:
+    cluster = Cluster().settled()
+    for tokens in (-2e6, 2e6):  # one of the ranks of decode, then all of them again
+        cluster.read(IDLE, d0=tokens)
+        for _ in range(5):
+            assert state(cluster.read(IDLE)) is UNKNOWN
+
+
+@pytest.mark.parametrize(("share", "told"), [(UNSEEN - 0.005, PASS), (UNSEEN + 0.005, FAIL)])
+def test_under_steady_traffic_a_tenth_missing_is_seen_in_half_a_day(
+    share: float, told: LiveState
+) -> None:
+    assert round(UNSEEN, 2) == 0.09
+    cluster = Cluster(step=timedelta(minutes=1))
+    for _ in range(int((LONGEST_WINDOW + 2 * LAG) / cluster.step)):
+        said = cluster.read(p0=1e6 * (1 - share), d0=1e6)
+    assert state(said) is told
 
 
 def test_a_restart_begins_anew() -> None:
