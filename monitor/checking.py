@@ -195,13 +195,13 @@ def _picked(config: Config, names: tuple[str, ...]) -> Sequence[Target | NodeTar
 async def _survey(installation: Installation, targets: Sequence[str]) -> Survey:
     """Return what the nodes of these targets are known to be, read now if nobody reads them.
 
-    No tokens are spent. Beside the schedule of a daemon it is what that read last.
+    No tokens are spent. Beside the schedule of a daemon it is what that read last, unless that is
+    too long ago.
     """
     watch = installation.nodes
     if watch is None:
         return Survey(verdicts=())
-    now = watch.now or await watch.read(lambda _target, _pressure: None)
-    return now.survey.of(*targets)
+    return (await watch.recent()).survey.of(*targets)
 
 
 async def _check_target(installation: Installation, asked: _Asked, on_step: OnStep) -> TargetReport:

@@ -32,8 +32,16 @@ Scheme = Literal["http", "https"]
 
 _PORTS = {"http": 80, "https": 443}
 _MOST_AT_ONCE = 256
+LEAST_SECONDS, MOST_SECONDS = 1.0, 300.0
 _HOST_AND_PORT = re.compile(r"([A-Za-z0-9_](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?):([0-9]{1,5})")
 _HIGHEST_PORT = 65_535
+
+
+def _interval(seconds: float) -> float:
+    """Return a time between readings; live signals are of half an hour, and need several in it."""
+    if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
+        raise wrong("is not between 1s and 5m", "write 30s")
+    return seconds
 
 
 def _network(value: object) -> str:
@@ -210,8 +218,8 @@ class NodeTarget(Section):
 class NodeReading(Section):
     """How nodes are read, and what they are held to. No tokens are spent on them."""
 
-    interval_seconds: Duration = Field(
-        default=30.0, alias="interval", description="Time between readings of every node."
+    interval_seconds: Annotated[Duration, AfterValidator(_interval)] = Field(
+        default=30.0, alias="interval", description="Time between readings of every node, 1s to 5m."
     )
     timeout_seconds: Duration = Field(
         default=5.0, alias="timeout", description="The longest one request to a node may take."

@@ -29,6 +29,9 @@ from monitor.store.writer import Writer
 
 log = logging.getLogger(__name__)
 
+# A reading that is older than so many intervals says nothing of now: the next ones are missing.
+OLD_INTERVALS = 3
+
 Tell = Callable[[Verdict], Awaitable[object]]
 Press = Callable[[str, float], None]
 
@@ -77,6 +80,13 @@ class NodeWatch:
         """Read all nodes once, and do with it all there is to do; one reading at a time."""
         async with self._reading:
             return await self._read(press)
+
+    async def recent(self) -> NodesNow:
+        """Return what the last reading came to, read anew if there is none or it is old."""
+        now, most = self._now, OLD_INTERVALS * self._config.nodes.interval_seconds
+        if now is not None and (self._clock.now() - now.read_at).total_seconds() <= most:
+            return now
+        return await self.read(lambda _target, _pressure: None)
 
     async def _read(self, press: Press) -> NodesNow:
         survey = await self._surveyor.survey()

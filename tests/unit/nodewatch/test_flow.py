@@ -16,7 +16,7 @@ import pytest
 from monitor.conventions.nodes import LiveKind, LiveState
 from monitor.errors import StoreError
 from monitor.model import Outcome, Verdict
-from monitor.nodes.record import KvUse, NodeCounter, NodeVerdict
+from monitor.nodes.record import Conformity, KvUse, NodeCounter, NodeVerdict
 from monitor.nodes.survey import Survey
 from monitor.nodewatch.flow import NodeWatch
 from monitor.store.rows import NodeSnapshotRow
@@ -150,6 +150,25 @@ def test_two_that_read_at_once_do_so_one_after_the_other(
     asyncio.run(both())
     assert len(kept.told) == 1
     assert len(kept.rows) == 2
+
+
+def test_a_reading_that_is_old_is_made_anew_before_it_is_spoken_of(
+    tmp_path: Path, clock: ManualClock, kept: Kept
+) -> None:
+    config = config_of(tmp_path, {"nodes": [NODE]})
+    scripted = Scripted(clock, [judged()], [failing()])
+    watch = NodeWatch(config, scripted, kept, clock, kept.tell)
+
+    async def both() -> list[Conformity]:
+        first = await watch.recent()
+        await clock.sleep(90.0)
+        still = await watch.recent()
+        await clock.sleep(1.0)
+        anew = await watch.recent()
+        return [each.survey.verdicts[0].conformity for each in (first, still, anew)]
+
+    assert asyncio.run(both()) == [Conformity.PASS, Conformity.PASS, Conformity.FAIL]
+    assert len(scripted.asked) == 2
 
 
 def test_rows_that_there_is_no_room_for_hold_up_nothing(
