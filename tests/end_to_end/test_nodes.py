@@ -207,7 +207,11 @@ def test_probing_leaves_a_full_pool_alone_until_there_is_room(tmp_path: Path) ->
                 SEEN_SECONDS,
                 "runs that are left out",
             )
-            assert 0.8 <= running.count("davylamp_target_pressure_ratio") < 0.95
+            wait_until(
+                lambda: 0.8 <= running.count("davylamp_target_pressure_ratio") < 0.95,
+                SEEN_SECONDS,
+                "a pool that holds what the user asked and has room for what is under way",
+            )
             user.close()
             wait_until(
                 lambda: running.count("davylamp_target_pressure_ratio") < 0.8,
