@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 
 from monitor.conventions import gpu as names
+from monitor.conventions.families import family_of
 from monitor.conventions.gpu import DriverState, GpuState, PoolBytes
 from monitor.conventions.metric import Metric as Named
-from monitor.conventions.metric import MetricKind
 from monitor.gpu.naming import xid_code
 from monitor.gpu.pool import KvPool
 from monitor.gpu.record import GpuReading, GpusReading
@@ -30,7 +30,7 @@ class GpuCollector:
         """Return the families as they stand now."""
         page = self.page()
         families = {
-            each.name: _family(each) for each in vars(names).values() if isinstance(each, Named)
+            each.name: family_of(each) for each in vars(names).values() if isinstance(each, Named)
         }
         for metric, labels, value in self._rows(page):
             if value is not None:
@@ -116,9 +116,3 @@ def _pool(pool: KvPool) -> Iterator[Row]:
     yield names.KV_POOL_BYTES, (*node, PoolBytes.USED.value), pool.used
     if pool.reason is not None:
         yield names.KV_POOL_UNATTRIBUTED, (*node, pool.reason.value), 1.0
-
-
-def _family(metric: Named) -> GaugeMetricFamily | CounterMetricFamily:
-    labels: Iterable[str] = [label.value for label in metric.labels]
-    made = CounterMetricFamily if metric.kind is MetricKind.COUNTER else GaugeMetricFamily
-    return made(metric.name, metric.help, labels=list(labels))

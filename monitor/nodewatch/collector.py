@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 
 from monitor.clock import Clock
 from monitor.conventions import metric as named
 from monitor.conventions import nodes as names
+from monitor.conventions.families import Family, family_of
 from monitor.conventions.nodes import KvState, LiveState, RequestState
 from monitor.nodes.record import Conformity, NodeSnapshot, NodeVerdict
 from monitor.nodes.ruleset import RuleSet
@@ -76,13 +77,13 @@ class NodeCollector:
         yield from families.all()
 
     def _reading(self, now: NodesNow | None) -> Iterator[Metric]:
-        read, every = _gauge(names.NODES_READ_TIME), _gauge(names.NODES_INTERVAL)
+        read, every = family_of(names.NODES_READ_TIME), family_of(names.NODES_INTERVAL)
         read.add_metric((self.env,), now.read_at.timestamp() if now else 0.0)
         every.add_metric((self.env,), self.interval_seconds)
-        age, most = _gauge(names.NODE_RULES_AGE), _gauge(names.NODE_RULES_MAX_AGE)
+        age, most = family_of(names.NODE_RULES_AGE), family_of(names.NODE_RULES_MAX_AGE)
         age.add_metric((self.env,), _seconds_since(self.rules.dated, self.clock.now()))
         most.add_metric((self.env,), self.rules_max_age_seconds)
-        info = _gauge(names.NODE_RULES_INFO)
+        info = family_of(names.NODE_RULES_INFO)
         info.add_metric((self.env, self.rules.sha256), 1.0)
         yield from (read, every, age, most, info)
 
@@ -93,9 +94,7 @@ class _Families:
     def __init__(self, env: str, versions: ShownVersions) -> None:
         self._env = env
         self._versions = versions
-        self._made: dict[str, GaugeMetricFamily | CounterMetricFamily] = {
-            metric.name: _family(metric) for metric in _OF_NODES
-        }
+        self._made: dict[str, Family] = {metric.name: family_of(metric) for metric in _OF_NODES}
         self._shown: set[tuple[str, ...]] = set()
 
     def all(self) -> Iterator[Metric]:
@@ -206,13 +205,3 @@ def _seconds_since(day: date, now: datetime) -> float:
 def _is_source(snapshot: NodeSnapshot) -> bool:
     """Return true for what stands for nodes that could not be found."""
     return not snapshot.reached and any(gap.fact == "nodes" for gap in snapshot.gaps)
-
-
-def _gauge(metric: named.Metric) -> GaugeMetricFamily:
-    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
-
-
-def _family(metric: named.Metric) -> GaugeMetricFamily | CounterMetricFamily:
-    if metric.kind is named.MetricKind.COUNTER:
-        return CounterMetricFamily(metric.name, metric.help, labels=metric.labels)
-    return _gauge(metric)

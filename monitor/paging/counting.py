@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 
 from monitor.clock import Clock
 from monitor.conventions import pages as names
-from monitor.conventions.metric import Metric as MetricName
+from monitor.conventions.families import family_of
 from monitor.conventions.pages import PageAction, PageOutcome
 from monitor.errors import StoreError
 from monitor.paging.outbox import Event, Outbox
@@ -48,9 +48,9 @@ class PageCounters:
 
     def collect(self) -> Iterator[Metric]:
         """Return what waits and what is unsaid now."""
-        events = _gauge(names.PAGE_OUTBOX_EVENTS)
-        age = _gauge(names.PAGE_OUTBOX_AGE)
-        unsaid = _gauge(names.PAGE_INCIDENTS_UNSAID)
+        events = family_of(names.PAGE_OUTBOX_EVENTS)
+        age = family_of(names.PAGE_OUTBOX_AGE)
+        unsaid = family_of(names.PAGE_INCIDENTS_UNSAID)
         try:
             waiting, rejected = self._outbox.waiting(), self._outbox.rejected()
         except StoreError:
@@ -64,7 +64,3 @@ class PageCounters:
         for receiver in self._receivers:
             unsaid.add_metric((self._environment, receiver), rejected.get(receiver, 0))
         yield from (events, age, unsaid)
-
-
-def _gauge(metric: MetricName) -> GaugeMetricFamily:
-    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 
 from monitor import conventions as names
 from monitor.budget import Remaining
 from monitor.conventions import DropReason
-from monitor.conventions.metric import Metric as Named
+from monitor.conventions.families import family_of
 from monitor.conventions.pages import Route, Severity
 from monitor.findings import Finding, FindingState
 from monitor.model import VerdictClass
@@ -50,7 +50,7 @@ class HealthCollector:
     def collect(self) -> Iterator[Metric]:
         """Return the families as they stand now."""
         yield from self._writer()
-        remaining, exhausted = _gauge(names.BUDGET_REMAINING), _gauge(names.BUDGET_EXHAUSTED)
+        remaining, exhausted = family_of(names.BUDGET_REMAINING), family_of(names.BUDGET_EXHAUSTED)
         for left in self.budgets():
             labels = (self.env, left.target, left.kind)
             remaining.add_metric(labels, left.ratio)
@@ -58,17 +58,17 @@ class HealthCollector:
         yield remaining
         yield exhausted
         yield self._findings()
-        links = _gauge(names.AUDIT_LINKS)
+        links = family_of(names.AUDIT_LINKS)
         links.add_metric((self.env,), self.links())
         yield links
         yield from self._blindness()
 
     def _blindness(self) -> Iterator[Metric]:
-        found, family = self.blind(), _gauge(names.CHECK_BLIND)
+        found, family = self.blind(), family_of(names.CHECK_BLIND)
         for check in self.checks:
             family.add_metric((self.env, check), float(check in found.checks))
         yield family
-        tried = _gauge(names.SELF_TEST_TIME)
+        tried = family_of(names.SELF_TEST_TIME)
         tried.add_metric((self.env,), found.tried_at.timestamp() if found.tried_at else 0.0)
         yield tried
 
@@ -80,17 +80,17 @@ class HealthCollector:
             (names.SPOOL_LIMIT, stats.spool_limit_bytes),
             (names.SPOOL_AGE, stats.oldest_seconds),
         ):
-            gauge = _gauge(metric)
+            gauge = family_of(metric)
             gauge.add_metric((self.env,), level)
             yield gauge
         for metric, count in (
             (names.WRITER_WRITTEN, stats.written_rows),
             (names.WRITER_FAILURES, stats.failed_inserts),
         ):
-            family = _counter(metric)
+            family = family_of(metric)
             family.add_metric((self.env,), count)
             yield family
-        dropped = _counter(names.WRITER_DROPPED)
+        dropped = family_of(names.WRITER_DROPPED)
         for reason in DropReason:
             dropped.add_metric((self.env, reason.value), stats.dropped_rows.get(reason, 0))
         yield dropped
@@ -108,18 +108,10 @@ class HealthCollector:
             for state in (FindingState.NEEDS_REVIEW, FindingState.CONFIRMED)
             for severity in self.severities(verdict_class, state)
         ]
-        family = _gauge(names.FINDINGS_OPEN)
+        family = family_of(names.FINDINGS_OPEN)
         for target in self.targets:
             for verdict_class, state, severity in kinds:
                 said = (verdict_class.label, state.value, severity.value)
                 labels = (self.env, target, *said, self.route(verdict_class).value)
                 family.add_metric(labels, count[target, verdict_class, state, severity])
         return family
-
-
-def _gauge(metric: Named) -> GaugeMetricFamily:
-    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
-
-
-def _counter(metric: Named) -> CounterMetricFamily:
-    return CounterMetricFamily(metric.name, metric.help, labels=metric.labels)

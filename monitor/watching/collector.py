@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 
-from monitor.conventions import metric as named
 from monitor.conventions import streams as names
+from monitor.conventions.families import family_of
 from monitor.conventions.streams import AlarmTier, NotWatched
 from monitor.detect.watch import Tier, Watch
 from monitor.model import Lane
@@ -36,18 +36,14 @@ class StreamCollector:
         standings = tuple(self.standings())
         yield from self._streams([each for each in standings if _is_shown(each)])
         yield self._not_watched(standings)
-        refused = CounterMetricFamily(
-            names.STATES_REFUSED.name,
-            names.STATES_REFUSED.help,
-            labels=names.STATES_REFUSED.labels,
-        )
+        refused = family_of(names.STATES_REFUSED)
         refused.add_metric((self.env,), self.refused())
         yield refused
 
     def _streams(self, standings: Iterable[Standing]) -> Iterator[Metric]:
-        active, raised = _gauge(names.ALARM_ACTIVE), _counter(names.ALARMS)
-        evidence, limits = _gauge(names.SLO_EVIDENCE), _gauge(names.SLO_EVIDENCE_THRESHOLD)
-        valid = _gauge(names.STREAM_VALID_RATIO)
+        active, raised = family_of(names.ALARM_ACTIVE), family_of(names.ALARMS)
+        evidence, limits = family_of(names.SLO_EVIDENCE), family_of(names.SLO_EVIDENCE_THRESHOLD)
+        valid = family_of(names.STREAM_VALID_RATIO)
         for standing in standings:
             key, watch = standing.key, standing.watch
             labels = (self.env, key.target, key.probe, key.stratum, key.lane.value)
@@ -70,7 +66,7 @@ class StreamCollector:
             for each in standings
             if each.not_watched is not None
         )
-        family = _gauge(names.STREAMS_NOT_WATCHED)
+        family = family_of(names.STREAMS_NOT_WATCHED)
         for target in self.targets:
             for lane in Lane:
                 for reason in NotWatched:
@@ -95,11 +91,3 @@ def _tiers(watch: Watch) -> Iterator[tuple[AlarmTier, Tier, float | None, int]]:
             limits.page if page else limits.ticket,
             watch.pages if page else watch.tickets,
         )
-
-
-def _gauge(metric: named.Metric) -> GaugeMetricFamily:
-    return GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
-
-
-def _counter(metric: named.Metric) -> CounterMetricFamily:
-    return CounterMetricFamily(metric.name, metric.help, labels=metric.labels)

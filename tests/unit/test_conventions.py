@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from monitor.conventions import METRICS, OUTCOME_CLASSES, code_label
 from monitor.conventions.__main__ import metrics_page
+from monitor.conventions.families import family_of
 from monitor.conventions.metric import MetricKind
 from monitor.conventions.nodes import CONFORMITIES, COUNTERS
 from monitor.model import Outcome, VerdictClass
@@ -29,6 +32,19 @@ def test_names_follow_the_rules_of_prometheus() -> None:
         assert bool(metric.buckets) == (metric.kind is MetricKind.HISTOGRAM)
         assert metric.labels[0] == "env"
         assert metric.help.endswith(".")
+
+
+def test_a_counter_and_a_gauge_are_families_with_their_labels() -> None:
+    for metric in METRICS:
+        if metric.kind is MetricKind.HISTOGRAM:
+            with pytest.raises(ValueError, match=metric.name):
+                family_of(metric)
+            continue
+        family = family_of(metric)
+        family.add_metric([f"value of {label}" for label in metric.labels], 1.0)
+        [sample] = family.samples
+        assert (sample.name, family.type) == (metric.name, metric.kind.value)
+        assert sample.labels == {label: f"value of {label}" for label in metric.labels}
 
 
 def test_every_class_and_outcome_has_a_pair() -> None:

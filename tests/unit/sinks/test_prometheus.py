@@ -18,9 +18,23 @@ from monitor.conventions import (
     NotProbed,
     SkipReason,
 )
+from monitor.conventions.gpu import (
+    DriverState,
+    EccKind,
+    GpuState,
+    Quantity,
+    RemapKind,
+    RetiredKind,
+    Unattributed,
+    Unread,
+)
 from monitor.conventions.metric import PREFIX, MetricKind
 from monitor.conventions.pages import Route
 from monitor.findings import Findings
+from monitor.gpu import GpuCollector, GpuMemory, GpuReading, GpusReading
+from monitor.gpu.pool import KvPool
+from monitor.gpu.record import MigInstance
+from monitor.gpu.watch import GpuPage
 from monitor.model import CalibrationState, Lane, Outcome, VerdictClass
 from monitor.nodewatch.collector import NodeCollector
 from monitor.paging import severities_of, severity_of
@@ -167,6 +181,7 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
     registry.register(health())
     registry.register(streams())
     registry.register(nodes())
+    registry.register(gpus())
     found = {
         family.name: {frozenset(s.labels) - {"le"} for s in family.samples}
         for family in text_string_to_metric_families(generate_latest(registry).decode())
@@ -194,6 +209,28 @@ def nodes() -> NodeCollector:
         now=everything,
         clock=ManualClock(),
     )
+
+
+def gpus() -> GpuCollector:
+    memory = GpuMemory(total=80, used=60, free=19, reserved=1)
+    gpu = GpuReading(
+        gpu="0",
+        state=GpuState.OK,
+        memory=memory,
+        utilization=0.5,
+        memory_utilization=0.4,
+        ecc={EccKind.CORRECTED: 1},
+        remapped_rows={RemapKind.PENDING: 0},
+        retired_pages={RetiredKind.DOUBLE_BIT: 0},
+        mig_enabled=True,
+        mig=(MigInstance(instance="7", profile="1g.10gb", memory=memory),),
+        processes=1,
+        process_bytes={"sglang": 50},
+        unread={Quantity.PROCESSES: Unread.NO_PERMISSION},
+    )
+    reading = GpusReading(read_at=NOW, driver_state=DriverState.OK, gpus=(gpu,))
+    pool = KvPool(target="glm", node="a", reserved=9.0, used=1.0, reason=Unattributed.NO_GPU)
+    return GpuCollector(env="test", page=lambda: GpuPage(reading=reading, pools=(pool,)))
 
 
 def streams() -> StreamCollector:
