@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from monitor.canaries import InstallationKey
 from monitor.engines.base import Reply
-from monitor.scoring.pii.secrets import JWT, VENDORS
+from monitor.scoring.pii.secrets import ANY_KEY
 from monitor.store.private import EvidenceHasher
 
 HIDDEN = "hidden-"
@@ -23,7 +23,6 @@ HIDDEN = "hidden-"
 SHORTEST_SECRET = 8
 _KEY_BYTES = 32
 _ADDRESS = re.compile(r"[^\s@]@[^\s@]+\.[A-Za-z]{2}")
-_KEYS = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
 
 
 class Identifiers:
@@ -58,4 +57,4 @@ class Identifiers:
     def _is_secret(self, name: str) -> bool:
         if any(credential in name for credential in self._credentials):
             return True
-        return bool(_ADDRESS.search(name) or _KEYS.search(name))
+        return bool(_ADDRESS.search(name) or ANY_KEY.search(name))

@@ -18,16 +18,14 @@ from monitor.config.nodes import Gateway
 from monitor.engines.openai_fields import is_object, object_at
 from monitor.engines.wire import Refused, fetch_json
 from monitor.http import HttpClient, Limits, Transport, origin_of
-from monitor.nodes.readers.base import tokens
+from monitor.nodes.readers.base import holds_key, tokens
 from monitor.nodes.record import Gap
-from monitor.scoring.pii.secrets import JWT, VENDORS
 
 MAX_MODELS = 2_000
 _BODY_BYTES = 16_000_000
 _MAX_VALUES = 400_000
 _MAX_NAME_CHARS = 200
 _NAME = re.compile(r"[A-Za-z0-9*][A-Za-z0-9_.:/@+*-]*", re.ASCII)
-_SECRET = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
 _LISTED_SIZES = ("max_model_len", "context_length", "context_window", "max_context_length")
 
 
@@ -164,7 +162,7 @@ def _gaps(unnamed: int, beyond: int) -> Iterator[Gap]:
 
 def _name(entry: object, key: str) -> str | None:
     value = entry.get(key) if is_object(entry) else None
-    if not isinstance(value, str) or len(value) > _MAX_NAME_CHARS or _SECRET.search(value):
+    if not isinstance(value, str) or len(value) > _MAX_NAME_CHARS or holds_key(value):
         return None
     return value if _NAME.fullmatch(value) else None
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from monitor.engines.openai_fields import is_object, object_at
 from monitor.nodes.pages import Document, NodePages
 from monitor.nodes.record import Gap, Live, NodeFacts, Role, Setting
-from monitor.scoring.pii.secrets import JWT, VENDORS
+from monitor.scoring.pii.secrets import ANY_KEY
 
 MAX_MODELS = 64
 MAX_SETTING_CHARS = 64
@@ -19,9 +19,8 @@ _MAX_NAME_CHARS = 120
 _MAX_TOKENS = 10**10
 _MAX_NUMBER = 10**18
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.+:/-]*", re.ASCII)
-_MARKS = re.compile(r"[_.:/+-]")
+_MARKS = re.compile(r"[_.:/+@*-]")
 _MAX_PIECE_CHARS = 16
-_SECRET = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,7 @@ def word(value: object) -> str | None:
 
     Words and numbers are short between their marks; what is long there was drawn, like a key.
     """
-    if not isinstance(value, str) or len(value) > MAX_SETTING_CHARS or _is_secret(value):
+    if not isinstance(value, str) or len(value) > MAX_SETTING_CHARS or holds_key(value):
         return None
     if any(len(piece) > _MAX_PIECE_CHARS for piece in _MARKS.split(value)):
         return None
@@ -131,15 +130,15 @@ def model_name(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     name = re.split(r"[/\\]", value.rstrip("/\\"))[-1] if value[:1] in "/\\~." else value
-    if len(name) > _MAX_NAME_CHARS or _is_secret(name):
+    if len(name) > _MAX_NAME_CHARS or holds_key(name):
         return None
     return name if _PLAIN.fullmatch(name) else None
 
 
-def _is_secret(text: str) -> bool:
+def holds_key(text: str) -> bool:
     """Tell whether a key begins at the start of ``text`` or after any mark in it."""
     starts = (0, *(found.end() for found in _MARKS.finditer(text)))
-    return any(_SECRET.match(text[start:]) for start in starts)
+    return any(ANY_KEY.match(text[start:]) for start in starts)
 
 
 def listed_models(listing: Document | None, key: str = "data") -> tuple[str, ...]:

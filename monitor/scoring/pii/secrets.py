@@ -76,6 +76,8 @@ _IN_URL = r"://[^\s/?#@:]{0,64}:(?=[^\s/?#@]{1,256}@)"
 ASSIGNMENT = f"(?:{_NAME}|{_BEARER}|{_IN_URL}){_VALUE}"
 _ASSIGNED = re.compile(f"{_VALUE}$")
 JWT = r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{2,8192}\.[A-Za-z0-9_-]{16,1024}"
+ANY_KEY = re.compile("|".join((JWT, *(shape for _, shape in VENDORS))))
+"""A vendor's key or a token, wherever in a name it stands."""
 PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:[A-Za-z0-9+/=:,. \\\r\n]|-(?!-)){64,8192}(?:-----END [A-Z0-9 ]{3,40}-----)?"

@@ -140,7 +140,8 @@ def test_what_cannot_be_read_is_a_gap_in_our_own_words(answer: httpx.Response, w
 
 @pytest.mark.parametrize(
     "name",
-    [None, 7, "", "x" * 300, "a\x1b[31m", "a b", "\u202egpt", PLANTED, f"m-{TOKEN}", ["a"]],
+    [None, 7, "", "x" * 300, "a\x1b[31m", "a b", "\u202egpt", PLANTED, f"m-{TOKEN}", ["a"]]
+    + [f"glm{mark}{PLANTED}" for mark in "_.:/+@*-"],
 )
 def test_a_name_that_cannot_be_shown_is_counted_and_not_kept(name: object) -> None:
     reading = _said({"data": [_deployment(name), _deployment("glm")]}, asked=("glm",))
