@@ -35,15 +35,27 @@ MAX_ADDRESSES = 8_192
 _MOST_TRIED = 4
 _CONNECT_SECONDS = 5.0
 
-# Link-local, unspecified, multicast and reserved addresses, and where clouds hand out credentials,
-# by https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html and
-# https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata.
+# Link-local, unspecified, multicast and reserved addresses.
+_NOWHERE = (
+    *("169.254.0.0/16", "0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4"),
+    *("fe80::/10", "::/128", "ff00::/8"),
+)
+# Where clouds hand out credentials or settings of a machine, beside link-local addresses:
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+# https://docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html
+# https://cloud.google.com/compute/docs/metadata/querying-metadata
+# https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+# https://docs.oracle.com/en/cloud/cloud-at-customer/occ-get-started/retrieve-predefined-instance-metadata.html
+# https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
+_METADATA = (
+    *("fd00:ec2::254/128", "fd00:ec2::23/128", "fd20:ce::254/128"),
+    *("168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32"),
+)
+# Teredo (RFC 4380), and translators of a site's own (RFC 8215): which IPv4 address one of these
+# leads to is theirs to say.
+_TUNNELS = ("2001::/32", "64:ff9b:1::/48")
 NEVER: tuple[IpNetwork, ...] = tuple(
-    ip_network(each)
-    for each in (
-        *("169.254.0.0/16", "0.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "100.100.100.200/32"),
-        *("fe80::/10", "::/128", "ff00::/8", "fd00:ec2::254/128"),
-    )
+    ip_network(each) for each in (*_NOWHERE, *_METADATA, *_TUNNELS)
 )
 """What no name and no wide range may lead to; only a range within one of these allows it."""
 
@@ -83,7 +95,7 @@ class Allowed:
         holding = [each for each in self.networks if any(one in each for one in meant)]
         never = [each for each in NEVER if any(one in each for one in meant)]
         if never:
-            return any(_within(each, wide) for each in holding for wide in never)
+            return all(any(_within(each, wide) for each in holding) for wide in never)
         return bool(holding) or origin in self.listed
 
 
@@ -205,14 +217,22 @@ def hidden_address(address: IpAddress) -> IpAddress:
     """Return the IPv4 address that an IPv6 one leads to, else the address itself."""
     if isinstance(address, IPv4Address):
         return address
-    return address.ipv4_mapped or address.sixtofour or _translated(address) or address
+    return address.sixtofour or _at_its_end(address) or address
 
 
-_NAT64 = IPv6Network("64:ff9b::/96")
+# Mapped, translated and compatible addresses (RFC 4291 and 2765), and NAT64 (RFC 6052 and 8215).
+_WITH_IPV4_AT_THE_END = tuple(
+    IPv6Network(each)
+    for each in ("::ffff:0:0/96", "::ffff:0:0:0/96", "::/96", "64:ff9b::/96", "64:ff9b:1::/48")
+)
 
 
-def _translated(address: IPv6Address) -> IPv4Address | None:
-    return IPv4Address(int(address) & 0xFFFF_FFFF) if address in _NAT64 else None
+def _at_its_end(address: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address in the last 32 bits, where one is; ``::`` and ``::1`` have none."""
+    if address.is_loopback or address.is_unspecified:
+        return None
+    holds = any(address in each for each in _WITH_IPV4_AT_THE_END)
+    return IPv4Address(int(address) & 0xFFFF_FFFF) if holds else None
 
 
 def _within(inner: IpNetwork, outer: IpNetwork) -> bool:

@@ -19,7 +19,10 @@ from tests.fakes.hostile import HostileServer, reply
 
 INSIDE = "http://node.test:30000/metrics"
 FOUND = "https://10.0.0.5:8443/x"
-METADATA = ("169.254.169.254", "100.100.100.200", "fd00:ec2::254", "fe80::1", "0.0.0.1", "::")
+METADATA = (
+    *("169.254.169.254", "100.100.100.200", "168.63.129.16", "192.0.0.192", "0.0.0.1"),
+    *("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fe80::1", "::", "2001:0:a9fe:a9fe::1"),
+)
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 
 
@@ -143,7 +146,11 @@ def test_a_listed_name_does_not_lead_there_either(address: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "::ffff:a9fe:a9fe"],
+    [
+        *("::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::", "::ffff:a9fe:a9fe"),
+        *("64:ff9b:1::a9fe:a9fe", "64:ff9b:1:a9fe:a9:fe00::", "::169.254.169.254"),
+        *("::ffff:0:169.254.169.254", "::168.63.129.16"),
+    ],
 )
 def test_an_address_that_hides_another_is_judged_by_it(address: str) -> None:
     allowed = Allowed.by(EVERYWHERE, [INSIDE])
@@ -157,6 +164,19 @@ def test_a_range_within_such_addresses_allows_it() -> None:
     assert failures == [None]
     failures, _ = _sent(allowed, INSIDE, Resolver(["169.254.169.254"]))
     assert failures == ["its address is not among those that may be read"]
+
+
+def test_a_range_of_a_sites_own_translator_does_not_open_what_hides_there() -> None:
+    allowed = Allowed.by(["64:ff9b:1::/96"], [])
+    failures, _ = _sent(allowed, INSIDE, Resolver(["64:ff9b:1::10.0.0.7"]))
+    assert failures == [None]
+    _, requests = _sent(allowed, INSIDE, Resolver(["64:ff9b:1::a9fe:a9fe"]))
+    assert requests == []
+
+
+def test_the_machine_itself_hides_no_other_address() -> None:
+    failures, _ = _sent(Allowed.by(["::1/128"], []), INSIDE, Resolver(["::1"]))
+    assert failures == [None]
 
 
 @pytest.mark.parametrize("url", ["http://169.254.10.7:30000/x", "http://[fe80::7]:30000/x"])
