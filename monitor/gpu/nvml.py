@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from threading import Event
@@ -50,6 +50,17 @@ class _Identity:
     name: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listed:
+    """What NVML lists at an index: a handle with its names, or the code it was refused with."""
+
+    index: int
+    handle: Any = None
+    code: int = 0
+    uuid: str = ""
+    name: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class _Session:
     """NVML as it was opened: handles by GPU, those that gave none, and what is listened to."""
@@ -57,6 +68,7 @@ class _Session:
     driver: str
     handles: dict[str, Any] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    unnamed: set[str] = field(default_factory=set)
     events: Any = None
     silent: dict[str, Unread] = field(default_factory=dict)
 
@@ -81,7 +93,7 @@ class NvmlSource:
             session = self._session = self._session or self._open()
         except self._nvml.NVMLError as error:
             return self._without_driver(int(error.value))
-        gpus = tuple(self._read_one(session, each) for each in self._known.values())
+        gpus = tuple(self._read_one(session, each) for each in self._in_order())
         self._in_doubt = any(each.state is not GpuState.OK for each in gpus)
         return GpusReading(
             read_at=self._clock.now(),
@@ -143,44 +155,79 @@ class NvmlSource:
             raise
         driver, _ = self._answered(self._nvml.nvmlSystemGetDriverVersion)
         session.driver = cleaned(driver or "")
-        found = [self._find(session, index) for index in range(count)]
-        missing = [each for each in found if each is not None]
-        for index, code in missing:
-            session.refused[self._label_of(index, set(session.handles))] = code
+        self._recognise(session, [self._listed(index) for index in range(count)])
         self._listen_to_all(session)
         return session
 
-    def _find(self, session: _Session, index: int) -> tuple[int, int] | None:
-        """Note the handle of a GPU, or return its index and the code that NVML refused it with."""
+    def _listed(self, index: int) -> _Listed:
         nvml = self._nvml
         handle, code = self._answered(lambda: nvml.nvmlDeviceGetHandleByIndex(index))
         if handle is None:
-            return index, code
+            return _Listed(index=index, code=code)
         uuid, _ = self._answered(lambda: nvml.nvmlDeviceGetUUID(handle))
         name, _ = self._answered(lambda: nvml.nvmlDeviceGetName(handle))
-        uuid, name = cleaned(uuid or ""), cleaned(name or "")
-        key = uuid or f"index-{index}"
-        # One that gave no name before keeps its label.
-        known = self._known.get(key) or self._known.pop(f"index-{index}", None)
+        return _Listed(
+            index=index, handle=handle, uuid=cleaned(uuid or ""), name=cleaned(name or "")
+        )
+
+    def _recognise(self, session: _Session, listed: Sequence[_Listed]) -> None:
+        """Note what each GPU goes by.
+
+        One with a name is known by it. One without (a GPU that is lost often gives a handle and no
+        name) is the one last seen at its index, or one that nothing else answers for; only then is
+        it a new one. Otherwise one GPU would be two, and the second of them lost for ever.
+        """
+        for each in listed:
+            if each.uuid:
+                # One that gave no name before keeps its label.
+                at = each.uuid if each.uuid in self._known else f"index-{each.index}"
+                self._note(session, each, self._known.pop(at, None))
+        strange = []
+        for each in listed:
+            if not each.uuid:
+                key = self._unanswered(session, each.index)
+                if key is None:
+                    strange.append(each)
+                else:
+                    self._note(session, each, self._known[key])
+        for each in strange:
+            key = self._unanswered(session, None)
+            self._note(session, each, None if key is None else self._known[key])
+
+    def _unanswered(self, session: _Session, index: int | None) -> str | None:
+        """Return the key of a known GPU that nothing answers for yet: at an index, or anywhere."""
+        taken = session.handles.keys() | session.refused.keys()
+        return next(
+            (
+                key
+                # What was noted last was seen there last.
+                for key, each in reversed(self._known.items())
+                if each.gpu not in taken and index in {None, each.index}
+            ),
+            None,
+        )
+
+    def _note(self, session: _Session, listed: _Listed, known: _Identity | None) -> None:
         if known is None:
-            known = _Identity(gpu=self._free_label(index), index=index, uuid=uuid, name=name)
-        self._known[key] = replace(known, index=index, uuid=uuid, name=name or known.name)
-        session.handles[known.gpu] = handle
-        return None
+            known = _Identity(gpu=self._free_label(listed.index), index=listed.index)
+        uuid, name = listed.uuid or known.uuid, listed.name or known.name
+        noted = replace(known, index=listed.index, uuid=uuid, name=name)
+        self._known = {key: each for key, each in self._known.items() if each.gpu != noted.gpu}
+        self._known[uuid or f"index-{listed.index}"] = noted
+        if listed.handle is None:
+            session.refused[noted.gpu] = listed.code
+            return
+        session.handles[noted.gpu] = listed.handle
+        if not listed.uuid:
+            session.unnamed.add(noted.gpu)
+
+    def _in_order(self) -> list[_Identity]:
+        return sorted(self._known.values(), key=lambda each: int(each.gpu))
 
     def _free_label(self, index: int) -> str:
         """Return the index as a label, or the next number that no other GPU goes by."""
         taken = {each.gpu for each in self._known.values()}
         return next(str(number) for number in range(index, 100_000) if str(number) not in taken)
-
-    def _label_of(self, index: int, answering: set[str]) -> str:
-        """Return what a GPU goes by that has no handle: the one last seen there, or a new one."""
-        for each in self._known.values():
-            if each.index == index and each.gpu not in answering:
-                return each.gpu
-        known = _Identity(gpu=self._free_label(index), index=index)
-        self._known[f"index-{index}"] = known
-        return known.gpu
 
     def _listen_to_all(self, session: _Session) -> None:
         nvml = self._nvml
@@ -213,7 +260,7 @@ class NvmlSource:
                 name=known.name,
             )
         silent = {Quantity.XID: session.silent[known.gpu]} if known.gpu in session.silent else {}
-        if not known.uuid:
+        if known.gpu in session.unnamed:
             silent[Quantity.IDENTITY] = Unread.FAILED
         device = NvmlDevice(self._nvml, handle, self._names)
         return device.read(known.gpu, known.uuid, known.name, silent)
@@ -224,7 +271,7 @@ class NvmlSource:
         state = GpuState.LOST if code in codes.WHOLE else GpuState.FAILED
         gpus = tuple(
             GpuReading(gpu=each.gpu, state=state, error_code=code, uuid=each.uuid, name=each.name)
-            for each in self._known.values()
+            for each in self._in_order()
         )
         return GpusReading(
             read_at=self._clock.now(),

@@ -136,6 +136,42 @@ def test_a_gpu_that_the_driver_no_longer_lists_is_lost_and_no_other_takes_its_la
     assert after["gpus"] == before["gpus"]
 
 
+@pytest.mark.parametrize("handle", [{}, {"handle1": 15}])
+def test_a_lost_gpu_that_gives_no_name_any_more_is_the_one_that_was_there(
+    read: Read, handle: dict[str, int]
+) -> None:
+    """Some drivers still give a handle, and refuse the UUID: each reading opens the driver anew."""
+    gone = {"gpu1": 15, **handle}
+    before, *during, after = read({}, gone, gone, gone, {})
+    for told in during:
+        assert [(each["gpu"], each["state"]) for each in told["gpus"]] == [
+            ("0", "ok"),
+            ("1", "lost"),
+        ]
+        assert told["gpus"][1]["error_code"] == 15
+        assert told["gpus"][1]["uuid"] == before["gpus"][1]["uuid"]
+    assert after["gpus"] == before["gpus"]
+
+
+def test_gpus_whose_names_are_refused_for_a_while_are_no_others(read: Read) -> None:
+    # Another one is lost meanwhile, so that the driver is opened anew.
+    before, _, unnamed, _, after = read({}, {"gpu1": 15}, {"uuid": 999}, {"gpu0": 15}, {})
+    assert [(each["gpu"], each["state"]) for each in unnamed["gpus"]] == [("0", "ok"), ("1", "ok")]
+    assert [each["uuid"] for each in unnamed["gpus"]] == [each["uuid"] for each in before["gpus"]]
+    assert {each["unread"].get("identity") for each in unnamed["gpus"]} == {"failed"}
+    assert after["gpus"] == before["gpus"]
+
+
+def test_an_unnamed_gpu_that_moved_is_one_of_those_that_nothing_answers_for(read: Read) -> None:
+    """Index 0 left the listing, and what moved there gives no name: two GPUs stay two."""
+    before, _, moved, _, after = read(
+        {}, {"gpu0": 15}, {"gpu0": 15, "gpu1": 15, "count": 1, "first": 1}, {"gpu0": 15}, {}
+    )
+    assert [each["gpu"] for each in moved["gpus"]] == ["0", "1"]
+    assert [each["state"] for each in moved["gpus"]] == ["lost", "lost"]
+    assert after["gpus"] == before["gpus"]
+
+
 def test_a_gpu_that_gives_no_handle_at_first_is_the_same_one_later(read: Read) -> None:
     first, second = read({"handle0": 15}, {})
     states = {each["gpu"]: each["state"] for each in first["gpus"]}
