@@ -137,6 +137,12 @@ def test_it_says_where_one_reads_about_it(rule: Rule) -> None:
     assert rule.shape is None or rule.shape in PROBES
 
 
+@pytest.mark.parametrize("rule", STRICT.rules, ids=lambda rule: rule.id)
+def test_what_was_reported_in_public_says_since_when(rule: Rule) -> None:
+    reported = "/issues/" in rule.link or "/security/advisories/" in rule.link
+    assert rule.public is not None or not reported
+
+
 COUNTED = {"llama.cpp": llama_cpp.COUNTERS, "sglang": sglang_live.COUNTERS, "vllm": vllm.COUNTERS}
 
 
