@@ -151,6 +151,13 @@ def named_target(
     given = {"name": "nodes", "nodes": raw}
     target = validate_section(NodeTarget, given, "", positions, _NAMED)
     target.stand_at(Place(file=_NAMED, line=None, path=""), positions)
+    names = [each.name for each in target.nodes]
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        msg = (
+            f"two nodes named {quoted(twice)} (give one --node for it, or names in a configuration)"
+        )
+        raise UsageError(msg)
     return target
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from monitor.clock import Clock
@@ -131,16 +131,17 @@ class NodeFinder:
         sources = list(enumerate(target.node_sources))
         parts = await asyncio.gather(*(self._of_source(target, *each) for each in sources))
         listed = [self._listed(target, node) for node in target.nodes]
-        kept = _once(listed, [each for part, _ in parts for each in part])
+        kept, disputed = _once(listed, [each for part, _ in parts for each in part])
         unread = [
             self._unread(target, source, *gaps)
             for (_, source), (_, gaps) in zip(sources, parts, strict=True)
             if gaps
         ]
-        if len(kept) > MAX_NODES:
-            why = f"only the first {MAX_NODES} of {len(kept)} nodes are read"
-            last = target.node_sources[-1] if target.node_sources else None
-            unread.append(self._unread(target, last, Gap(fact="nodes", why=why)))
+        last = target.node_sources[-1] if target.node_sources else None
+        unread += [
+            self._unread(target, last, Gap(fact="nodes", why=why))
+            for why in _not_whole(len(kept), disputed)
+        ]
         return kept[:MAX_NODES], unread
 
     def _listed(self, target: Served, node: Node) -> _Given:
@@ -164,6 +165,8 @@ class NodeFinder:
             if source.dns is not None
             else await asyncio.to_thread(self._of_files, source, before)
         )
+        if not listed and not gaps:
+            gaps = (Gap(fact="nodes", why="it gives no node"),)
         name = _certified_name(source)
         return [self._found(target, source, each, name) for each in listed], gaps
 
@@ -250,16 +253,40 @@ def _role(reached: Reached) -> Role | None:
     return None if reached.role is None else Role(reached.role)
 
 
-def _once(listed: Sequence[_Given], found: Sequence[_Given]) -> list[_Given]:
-    """Return all that are listed, and of those found each host and port that is not there yet."""
-    kept = list(listed)
+def _once(listed: Sequence[_Given], found: Sequence[_Given]) -> tuple[list[_Given], int]:
+    """Return all that are listed, and of those found each host and port that is not there yet.
+
+    One that is found again adds what the first one left out. Also returned is of how many it says
+    something else; there the first one holds.
+    """
+    kept: dict[str, _Given] = {}
     seen = {host_and_port(each.address.url) for each in listed}
+    disputed: set[str] = set()
     for each in found:
         place = host_and_port(each.address.url)
-        if place not in seen:
-            seen.add(place)
-            kept.append(each)
-    return kept
+        if place in seen:
+            continue
+        first = kept.setdefault(place, each)
+        if _differ(first.address, each.address):
+            disputed.add(place)
+        role = first.address.role or each.address.role
+        engine = first.address.engine or each.address.engine
+        kept[place] = replace(first, address=replace(first.address, role=role, engine=engine))
+    return [*listed, *kept.values()], len(disputed)
+
+
+def _differ(first: NodeAddress, other: NodeAddress) -> bool:
+    """Tell whether two say different things of one node; what one leaves out is no difference."""
+    told = ((first.role, other.role), (first.engine, other.engine))
+    return first.url != other.url or any(a and b and a != b for a, b in told)
+
+
+def _not_whole(count: int, disputed: int) -> Iterator[str]:
+    """Yield why what sources give together is not what is read."""
+    if count > MAX_NODES:
+        yield f"only the first {MAX_NODES} of {count} nodes are read"
+    if disputed:
+        yield f"{disputed} found twice, as different things; how each was found first holds"
 
 
 def _key(address: NodeAddress) -> NodeKey:

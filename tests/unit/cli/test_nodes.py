@@ -112,6 +112,7 @@ def test_roles_and_engines_are_given_once_or_once_for_each_node(
     ("arguments", "words"),
     [
         (["--node", "ftp://a"], "--node: nodes[0].url:"),
+        (["--node", "a:1", "--node", "http://a:1/v1"], "two nodes named 'a:1' (give one --node"),
         (["--node", "a:1", "--engine", "sglng"], "unknown node engine 'sglng' (did you mean"),
         (["--node", "a:1", "--role", "prefil"], "unknown value 'prefil' (use one of: unified"),
         (

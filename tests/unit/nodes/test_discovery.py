@@ -252,6 +252,59 @@ def test_a_node_that_is_found_twice_is_one_and_a_listed_one_goes_first(tmp_path:
     assert [each.node for each in found.addresses] == ["ours", "10.0.0.1:1", "b:2"]
 
 
+@pytest.mark.parametrize("text", ["[]", '[{"targets": []}]', '[{"targets": []}, {"targets": []}]'])
+def test_a_source_that_gives_no_node_is_a_node_that_was_not_reached(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "a.json").write_text(text, "utf-8")
+    found = _find(tmp_path, FILES)
+    assert (_urls(found), _why(found)) == ([], [("file_sd ./*.json", "it gives no node")])
+
+
+def test_a_file_without_nodes_beside_one_with_some_is_nothing_to_say(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[]", "utf-8")
+    _write(tmp_path, "b.json", "b:1")
+    found = _find(tmp_path, FILES)
+    assert (_urls(found), found.unread) == (["http://b:1"], ())
+
+
+def test_nodes_that_a_file_gives_no_more_are_gone_and_the_source_says_so(tmp_path: Path) -> None:
+    _write(tmp_path, "a.json", "a:1")
+    finder = _finder(tmp_path, FILES)
+    asyncio.run(finder.find())
+    (tmp_path / "a.json").write_text("[]", "utf-8")
+    found = asyncio.run(finder.find())
+    assert (_urls(found), _why(found)) == ([], [("file_sd ./*.json", "it gives no node")])
+
+
+@pytest.mark.parametrize(
+    "second",
+    [{"role": "decode"}, {"role": "prefill", "engine": "vllm"}, {"__scheme__": "https"}],
+    ids=["role", "engine", "scheme"],
+)
+def test_one_address_that_is_said_to_be_two_things_is_said(
+    tmp_path: Path, second: dict[str, str]
+) -> None:
+    _write(tmp_path, "a.json", "a:1", "b:1", role="prefill", engine="sglang")
+    _write(tmp_path, "b.json", "a:1", **second)
+    found = _find(tmp_path, FILES)
+    assert [(each.url, each.role, each.engine) for each in found.addresses] == [
+        ("http://a:1", Role.PREFILL, "sglang"),
+        ("http://b:1", Role.PREFILL, "sglang"),
+    ]
+    why = "1 found twice, as different things; how each was found first holds"
+    assert _why(found) == [("file_sd ./*.json", why)]
+
+
+def test_an_address_that_is_found_again_adds_what_was_left_out(tmp_path: Path) -> None:
+    _write(tmp_path, "a.json", "10.0.0.1:1", role="decode")
+    sources = "{dns: 'a.svc:1'}, {file_sd: './a.json', engine: vllm}"
+    text = f"    node_sources: [{sources}]\n" + ALLOWED
+    found = _find(tmp_path, text, Names(**{"a.svc": ["10.0.0.1"]}))
+    [address] = found.addresses
+    assert (address.role, address.engine, found.unread) == (Role.DECODE, "vllm", ())
+
+
 def test_one_host_may_be_listed_with_several_paths(tmp_path: Path) -> None:
     text = "    nodes: [{name: a, url: 'http://h/a'}, {name: b, url: 'http://h/b'}]\n"
     assert len(_find(tmp_path, text).addresses) == 2
