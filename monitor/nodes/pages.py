@@ -142,6 +142,15 @@ class NodePages:
         """Return the JSON value at ``path``, ``None`` if there is none."""
         return (await self.page(path)).value
 
+    @property
+    def relayed(self) -> bool:
+        """True if the metrics are another server's page, which may have those of several nodes."""
+        return self._relayed
+
+    def asked(self, path: str) -> bool:
+        """Tell whether ``path`` was asked for."""
+        return path in self._pages
+
     def missing(self, path: str) -> bool:
         """Tell whether the node said that it does not serve ``path``."""
         page = self._pages.get(path)

@@ -102,8 +102,10 @@ class NodeFacts:
     ``advertised_tokens`` is the context it states, ``enforced_tokens`` the limit of a prompt by
     the engine's own number (SGLang's ``max_req_input_len``, at which it refuses), ``pool_tokens``
     what its KV pool holds (one replica: over data-parallel ranks the smallest, since one request
-    lives on one rank). ``pool_bound`` says that the pool, not the context, limits a prompt;
-    ``None`` where that cannot be told. ``settings`` are those that rules may speak of, redacted.
+    lives on one rank). ``least_admitted_tokens`` and ``most_admitted_tokens`` are the limit on the
+    rank that admits least, which the node surely admits, and on the one that admits most, which it
+    may admit. ``pool_bound`` says that the pool, not the context, limits a prompt; ``None`` where
+    that cannot be told. ``settings`` are those that rules may speak of, redacted.
     """
 
     engine: str | None = None
@@ -112,6 +114,8 @@ class NodeFacts:
     models: tuple[str, ...] = ()
     advertised_tokens: int | None = None
     enforced_tokens: int | None = None
+    least_admitted_tokens: int | None = None
+    most_admitted_tokens: int | None = None
     pool_tokens: int | None = None
     pool_bound: bool | None = None
     slots: int | None = None

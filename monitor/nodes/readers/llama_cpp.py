@@ -88,6 +88,8 @@ def _facts(props: Document, listing: Document | None) -> NodeFacts:
         models=listed_models(listing),
         advertised_tokens=stated_context(listing, "meta", "n_ctx"),
         enforced_tokens=slot,
+        least_admitted_tokens=slot,
+        most_admitted_tokens=slot,
         slots=slots if slots and slots <= _MOST_SLOTS else None,
         settings=settings | ({_TRAINED: trained} if trained else {}),
     )

@@ -76,6 +76,8 @@ class OllamaReader:
             models=listed_models(held, "models"),
             advertised_tokens=worst.made_for,
             enforced_tokens=worst.context,
+            least_admitted_tokens=worst.context,
+            most_admitted_tokens=worst.context,
         )
         return Reading(facts=facts, gaps=gaps.done())
 

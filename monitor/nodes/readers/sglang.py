@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import asyncio
 
-from packaging.version import Version
-
-from monitor.engines.openai_fields import object_at
 from monitor.nodes.exposition import Exposition
 from monitor.nodes.pages import METRICS, Document, NodePages
-from monitor.nodes.readers.base import Gaps, Reading, objects, owned_by, tokens, word
+from monitor.nodes.readers.base import Gaps, Reading, objects, owned_by, tokens
 from monitor.nodes.readers.meter import Meter, exposed, own_models
-from monitor.nodes.readers.sglang_info import MODES, SETTINGS, Told, pool_bound, role_told, told
+from monitor.nodes.readers.sglang_info import MODES, SETTINGS, Told, told
 from monitor.nodes.readers.sglang_live import CONTEXT, LOADS, POOL, WANTED, live_of
+from monitor.nodes.readers.sglang_pool import Pools, limits_of, pool_bound, pools_of
+from monitor.nodes.readers.sglang_role import ROLE_PAGES, role_of
 from monitor.nodes.record import NodeFacts, Role
 from monitor.nodes.scrape import Kept, Scrape
 
 INFO = ("/server_info", "/get_server_info")
-MODEL_INFO = ("/model_info", "/get_model_info")
 MODELS = "/v1/models"
 _MARKS = ("max_req_input_len", "max_total_num_tokens", "internal_states", "disaggregation_mode")
-_ALWAYS_UNIFIED = Version("0.5.3")
-"""Up to this version a node in prefill/decode mode calls itself unified in its metrics."""
 _OFF = f"{METRICS} is not served: start the node with --enable-metrics"
 
 
@@ -46,16 +42,18 @@ class SglangReader:
 
     async def read(self, pages: NodePages, role: Role | None) -> Reading:
         """Return what its pages say, the older names where the newer are not served."""
-        await asyncio.gather(_info(pages), pages.fetch((MODELS, METRICS)))
+        await asyncio.gather(_info(pages), pages.fetch((MODELS, METRICS, *ROLE_PAGES)))
         gaps = Gaps()
         said = told(await _info(pages), await pages.document(MODELS))
         exposition = await exposed(pages, wanted=WANTED, prefix="sglang")
-        own_role = await _role(pages, said, exposition, gaps)
-        kept = _kept(exposition, said, own_role or role)
+        own_role = await role_of(pages, said, exposition, given=role, gaps=gaps)
+        kept = _kept(exposition, said, own_role or role or MODES.get(said.mode or ""))
         meter = Meter(exposition, gaps=gaps, kept=kept, why=_why_no_metrics(pages))
         live = await live_of(pages, meter, said, role=own_role or role, gaps=gaps)
-        facts = _facts(said, own_role, meter)
-        _note_missing(facts, said, pages, meter, gaps)
+        loads = objects((await pages.document(LOADS) or {}).get("loads"))
+        pools = pools_of(said, meter.ranks(POOL), loads)
+        facts = _facts(said, own_role, pools, meter)
+        _note_missing(facts, said, pages, pools, gaps)
         return Reading(facts=facts, live=live, gaps=gaps.done())
 
 
@@ -64,44 +62,6 @@ async def _info(pages: NodePages) -> Document:
         if info := await pages.document(path):
             return info
     return {}
-
-
-async def _role(
-    pages: NodePages, said: Told, exposition: Exposition | None, gaps: Gaps
-) -> Role | None:
-    """Return the role from the page that says it; where two roles are said, none."""
-    role, two = role_told(said)
-    if two:
-        gaps.add("role", "the node states two roles: its options and its schedulers differ")
-        return None
-    if role is None:
-        roles = {MODES[each] for each in await _modes(pages) if each in MODES}
-        if len(roles) > 1:
-            gaps.add("role", "the pages of the model and of the load state two roles")
-            return None
-        role = roles.pop() if roles else _role_of_metrics(said, exposition)
-    return role
-
-
-async def _modes(pages: NodePages) -> list[str | None]:
-    """Return the mode as the pages of the model (0.5.21 and later) and of the load state it."""
-    await pages.fetch((*MODEL_INFO, LOADS))
-    documents = [await pages.document(path) for path in MODEL_INFO]
-    words = [(document or {}).get("disaggregation_mode") for document in documents]
-    loads = objects((await pages.document(LOADS) or {}).get("loads"))
-    words += [object_at(each, "disaggregation").get("mode") for each in loads]
-    return [word(each) for each in words]
-
-
-def _role_of_metrics(said: Told, exposition: Exposition | None) -> Role | None:
-    if exposition is None:
-        return None
-    types = Scrape(exposition).values_of("engine_type")
-    known = next((each for each in Role if types == {each}), None)
-    if known is Role.UNIFIED:
-        release = said.release
-        return known if release is not None and release > _ALWAYS_UNIFIED else None
-    return known
 
 
 def _kept(exposition: Exposition | None, said: Told, role: Role | None) -> list[Kept]:
@@ -117,12 +77,9 @@ def _kept(exposition: Exposition | None, said: Told, role: Role | None) -> list[
     return kept
 
 
-def _facts(said: Told, role: Role | None, meter: Meter) -> NodeFacts:
+def _facts(said: Told, role: Role | None, pools: Pools, meter: Meter) -> NodeFacts:
     context = tokens(meter.gauge("context_len", CONTEXT, min)) or said.asked
-    pools = said.pools()
-    if measured := tokens(meter.gauge("pool_tokens", POOL, min)):
-        pools.append(measured)
-    pool = min(pools, default=None)
+    limits = limits_of(said, pools, context=context)
     return NodeFacts(
         engine="sglang",
         version=said.version,
@@ -130,13 +87,15 @@ def _facts(said: Told, role: Role | None, meter: Meter) -> NodeFacts:
         models=said.models,
         advertised_tokens=said.advertised or context,
         enforced_tokens=said.enforced,
-        pool_tokens=pool,
-        pool_bound=pool_bound(said, context=context, pool=pool),
+        least_admitted_tokens=limits.least,
+        most_admitted_tokens=limits.most,
+        pool_tokens=pools.smallest,
+        pool_bound=pool_bound(said, pools, context=context),
         settings=said.settings,
     )
 
 
-def _note_missing(facts: NodeFacts, said: Told, pages: NodePages, meter: Meter, gaps: Gaps) -> None:
+def _note_missing(facts: NodeFacts, said: Told, pages: NodePages, pools: Pools, gaps: Gaps) -> None:
     for fact in ("version", "role", "enforced_tokens"):
         if getattr(facts, fact) is None:
             gaps.add(fact, pages.why_not(*INFO))
@@ -146,11 +105,13 @@ def _note_missing(facts: NodeFacts, said: Told, pages: NodePages, meter: Meter, 
         gaps.add("advertised_tokens", pages.why_not(MODELS))
     if facts.pool_tokens is None:
         gaps.add("pool_tokens", pages.why_not(*INFO, METRICS))
-    elif not said.complete() and len(meter.ranks(POOL)) != said.ranks:
+    elif not pools.complete:
         gaps.add("pool_tokens", "not every data-parallel rank told its pool: one may be smaller")
     if facts.pool_bound is None:
         sharded = "a sharded pool cannot be compared with the context, only the scheduler's limit"
         gaps.add("pool_bound", sharded if said.sharded else "context or pool is not known")
+    for name in said.torn:
+        gaps.add(name, "the node's options and its schedulers differ in it")
 
 
 def _why_no_metrics(pages: NodePages) -> str:

@@ -27,6 +27,7 @@ MODES = {"null": Role.UNIFIED, "prefill": Role.PREFILL, "decode": Role.DECODE}
 SPARE_TOKENS = 6
 """``max_req_input_len`` is this much below the smaller of context and pool (scheduler and
 ``managers/utils.py`` of 0.5.3 to 0.5.23)."""
+_LEFT_TO_SCHEDULER = (None, "auto")
 _SHARDING = ("dcp_size", "attn_cp_size")
 SETTINGS = (
     "allow_auto_truncate",
@@ -103,9 +104,42 @@ class Told:
         return objects(self.info.get("internal_states"))
 
     @property
+    def mode(self) -> str | None:
+        """The mode that the server was started in, by its options."""
+        return word(self.info.get("disaggregation_mode"))
+
+    @property
     def settings(self) -> dict[str, Setting]:
-        """The settings that rules may speak of."""
-        return settings_of(self.info, SETTINGS)
+        """The settings that rules may speak of, those of the schedulers where none was given.
+
+        What options and schedulers contradict each other in is left out.
+        """
+        chosen = dict(self.info)
+        for name in SETTINGS:
+            if chosen.get(name) in _LEFT_TO_SCHEDULER and (said := self._scheduled(name)):
+                chosen[name] = said[0]
+        for name in self.torn:
+            chosen.pop(name, None)
+        return settings_of(chosen, SETTINGS)
+
+    @property
+    def torn(self) -> tuple[str, ...]:
+        """The settings in which schedulers differ, and the flags in which the options do too.
+
+        A scheduler may choose another number or word than it was given, and then all of them do.
+        """
+        return tuple(name for name in SETTINGS if self._is_torn(name))
+
+    def _is_torn(self, name: str) -> bool:
+        scheduled, given = self._scheduled(name), self.info.get(name)
+        if any(each != scheduled[0] for each in scheduled):
+            return True
+        flags = any(isinstance(each, bool) for each in (given, *scheduled[:1]))
+        return flags and given is not None and bool(scheduled) and given is not scheduled[0]
+
+    def _scheduled(self, name: str) -> list[object]:
+        """Return what the schedulers say of an option that is set there."""
+        return [each[name] for each in self.states if each.get(name) is not None]
 
     @property
     def ranks(self) -> int | None:
@@ -143,13 +177,6 @@ class Told:
         pools = [self.first_pool, *(tokens(each.get("token_capacity")) for each in usage)]
         return [each for each in pools if each is not None]
 
-    def complete(self) -> bool:
-        """Tell whether every data-parallel rank told its pool."""
-        usage = [object_at(each, "memory_usage") for each in self.states]
-        told = [each for each in usage if tokens(each.get("token_capacity"))]
-        ranks = self.ranks
-        return ranks == 1 or len(told) == (ranks or len(usage) or 1)
-
 
 def told(info: Document, listing: Document | None) -> Told:
     """Return what ``/server_info`` and ``/v1/models`` say."""
@@ -158,34 +185,3 @@ def told(info: Document, listing: Document | None) -> Told:
         models=listed_models(listing),
         advertised=stated_context(listing, "max_model_len"),
     )
-
-
-def role_told(said: Told) -> tuple[Role | None, bool]:
-    """Return the role that the server states, and whether it states two.
-
-    The scheduler's own word stands beside the option the server was started with; a server whose
-    role was switched may say one thing here and another there.
-    """
-    words = [word(said.info.get("disaggregation_mode"))]
-    words += [word(each.get("disaggregation_mode")) for each in said.states]
-    roles = {MODES[each] for each in words if each in MODES}
-    return (roles.pop() if len(roles) == 1 else None), len(roles) > 1
-
-
-def pool_bound(said: Told, *, context: int | None, pool: int | None) -> bool | None:
-    """Tell whether the pool limits a prompt before the context does.
-
-    The scheduler's limit tells exactly, also where the pool is sharded. A rank with a smaller pool
-    than the first, whose limit it is, is held to its own pool, and so are all where the limit is
-    not told or is that of a diffusion model; which a sharded pool does not allow.
-    """
-    advertised = said.advertised or context
-    if advertised is None:
-        return None
-    if said.enforced is not None and not said.diffuses:
-        smaller = said.first_pool is not None and pool is not None and pool < said.first_pool
-        if said.enforced + SPARE_TOKENS < advertised or not smaller:
-            return said.enforced + SPARE_TOKENS < advertised
-    if pool is None or said.sharded:
-        return None
-    return pool < advertised

@@ -134,6 +134,8 @@ class VllmReader:
             models=models,
             advertised_tokens=advertised,
             enforced_tokens=advertised,
+            least_admitted_tokens=advertised,
+            most_admitted_tokens=advertised,
             pool_tokens=min(sizes, default=None),
             pool_bound=min(sizes) < advertised if sizes and advertised else None,
             settings=settings,

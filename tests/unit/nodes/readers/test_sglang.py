@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from monitor.nodes.reading import NodeAddress
 from monitor.nodes.record import Role
-from tests.unit.nodes.readers.serving import gaps_of, read, why
+from tests.unit.nodes.readers.serving import URL, Node, gaps_of, read, read_with, why
 from tests.unit.nodes.readers.shapes import CONTEXT, POOL, info, listing, sglang_metrics
 
 
@@ -103,7 +104,10 @@ def test_another_page_may_tell_the_role(page: dict[str, Any]) -> None:
     [
         ("0.4.6.post5", None),
         ("0.5.3", None),
-        ("0.5.3.post3", Role.UNIFIED),
+        ("0.5.3.post3", None),
+        ("0.5.6.post2", None),
+        ("0.5.8", None),
+        ("0.5.9", Role.UNIFIED),
         ("0.5.22", Role.UNIFIED),
         ("0.0.0.dev1+g70df09b83", None),
         (None, None),
@@ -117,6 +121,58 @@ def test_old_nodes_say_unified_in_their_metrics_whatever_they_are(
     snapshot = read(pages)
     assert snapshot.facts.role is role
     assert ("role" in gaps_of(snapshot)) is (role is None)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"/model_info": {"disaggregation_mode": "prefill"}},
+        {"/get_model_info": {"disaggregation_mode": "prefill"}},
+        {"/v1/loads": {"loads": [{"dp_rank": 0, "disaggregation": {"mode": "prefill"}}]}},
+        {"/metrics": sglang_metrics(engine_type="prefill")},
+        {"/metrics": sglang_metrics(engine_type="dynamic")},
+        {"/model_info": {"disaggregation_mode": "PREFILL"}},
+    ],
+)
+@pytest.mark.parametrize("mode", ["null", "decode"])
+def test_every_page_that_tells_the_role_has_to_agree(page: dict[str, Any], mode: str) -> None:
+    snapshot = read(_node(version="0.5.18", disaggregation_mode=mode) | page)
+    assert snapshot.facts.role is None
+    assert "role" in gaps_of(snapshot)
+
+
+@pytest.mark.parametrize("state", ["PREFILL", "dynamic", 1])
+def test_an_unknown_word_of_a_scheduler_leaves_no_role(state: object) -> None:
+    snapshot = read(
+        _node(
+            internal_states=[
+                {"disaggregation_mode": state, "memory_usage": {"token_capacity": POOL}}
+            ]
+        )
+    )
+    assert snapshot.facts.role is None
+    assert "none of null, prefill and decode" in why(snapshot, "role")
+
+
+def test_metrics_of_a_relay_are_no_word_of_the_node() -> None:
+    node = Node(_node(metrics=sglang_metrics(engine_type="decode")))
+    relay = NodeAddress(node="a", target="t", url=URL, metrics_url="http://relay.test/metrics")
+    assert read_with(node, relay).facts.role is Role.UNIFIED
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_node_that_says_nothing_of_its_role_has_the_one_it_was_given(role: Role) -> None:
+    pages = _node()
+    del pages["/server_info"]["disaggregation_mode"]
+    assert read(pages).facts.role is None
+    snapshot = read(pages, role=role)
+    assert (snapshot.facts.role, snapshot.role) == (role, role)
+    assert "role" not in gaps_of(snapshot)
+
+
+def test_a_node_that_contradicts_itself_has_not_the_role_it_was_given() -> None:
+    pages = _node() | {"/model_info": {"disaggregation_mode": "decode"}}
+    assert read(pages, role=Role.UNIFIED).facts.role is None
 
 
 def test_a_role_that_the_configuration_contradicts_is_told() -> None:
@@ -222,6 +278,39 @@ def test_a_version_that_is_no_word_is_a_gap(version: object) -> None:
     snapshot = read(_node(version=version))
     assert snapshot.facts.version is None
     assert "version" in gaps_of(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("given", "scheduled", "kept"),
+    [
+        (False, [True], None),
+        (True, [False], None),
+        (False, [1], None),
+        (None, [True], True),
+        (False, [False, True], None),
+        (False, [False, False], False),
+    ],
+)
+def test_a_flag_that_options_and_schedulers_contradict_is_a_gap(
+    given: object, scheduled: list[object], kept: bool | None
+) -> None:
+    states = [
+        {"allow_auto_truncate": each, "memory_usage": {"token_capacity": POOL}}
+        for each in scheduled
+    ]
+    options = {"dp_size": len(states), "internal_states": states}
+    snapshot = read(_node(allow_auto_truncate=given, **options))
+    assert snapshot.facts.settings.get("allow_auto_truncate") is kept
+    assert ("allow_auto_truncate" in gaps_of(snapshot)) is (kept is None)
+
+
+def test_what_is_left_to_the_schedulers_is_what_they_chose() -> None:
+    state = {"attention_backend": "fa3", "kv_cache_dtype": "fp8_e4m3", "page_size": 1}
+    state |= {"memory_usage": {"token_capacity": POOL}}
+    pages = _node(attention_backend=None, internal_states=[state])
+    settings = read(pages).facts.settings
+    assert (settings["attention_backend"], settings["kv_cache_dtype"]) == ("fa3", "fp8_e4m3")
+    assert settings["page_size"] == 64
 
 
 def test_settings_are_those_on_the_list_and_nothing_else() -> None:
