@@ -24,7 +24,6 @@ from monitor.slo import (
     sources_of,
     stated_volume,
 )
-from monitor.slo.links import DASHBOARD
 
 FOLDER = "Davylamp"
 HEAD = """\
@@ -34,6 +33,9 @@ HEAD = """\
 """
 _APART = ("burn_tier", "severity", "slo")
 _METRIC = re.compile(r"davylamp[_:][a-z0-9_:]+")
+_DASHBOARD = re.compile(r"/d/([a-z-]+)")
+# By dashboard and metric.
+Panels = Mapping[tuple[str, str], int]
 
 
 def alert_file(dashboards: Mapping[str, Mapping[str, Any]]) -> str:
@@ -57,7 +59,7 @@ def _groups() -> list[dict[str, Any]]:
     return [group for text in built.files.values() for group in yaml.safe_load(text)["groups"]]
 
 
-def _rules(rules: list[dict[str, Any]], panels: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def _rules(rules: list[dict[str, Any]], panels: Panels) -> Iterator[dict[str, Any]]:
     alerts = [rule for rule in rules if "alert" in rule]
     named = Counter(rule["alert"] for rule in alerts)
     for rule in alerts:
@@ -76,25 +78,26 @@ def _rules(rules: list[dict[str, Any]], panels: Mapping[str, int]) -> Iterator[d
         }
 
 
-def _annotations(rule: Mapping[str, Any], panels: Mapping[str, int]) -> dict[str, str]:
+def _annotations(rule: Mapping[str, Any], panels: Panels) -> dict[str, str]:
     said = dict(rule["annotations"])
     # It leads into Prometheus, by a function of its templates that Grafana's have not.
     evidence = _METRIC.search(said.pop("evidence_url"))
     said = {name: text.replace("$value", "$values.query.Value") for name, text in said.items()}
-    panel = panels.get(evidence.group()) if evidence else None
+    opened = _DASHBOARD.search(said["dashboard_url"])
+    if evidence is None or opened is None:
+        return said
+    panel = panels.get((opened[1], evidence.group()))
     if panel is None:
         return said
-    return {"__dashboardUid__": DASHBOARD, "__panelId__": str(panel), **said}
+    return {"__dashboardUid__": opened[1], "__panelId__": str(panel), **said}
 
 
-def _panels_of(dashboards: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
-    """Return for each metric the first panel of the alerts' dashboard that shows it."""
-    shown: dict[str, int] = {}
+def _panels_of(dashboards: Mapping[str, Mapping[str, Any]]) -> Panels:
+    """Return for each metric on a dashboard the first panel there that shows it."""
+    shown: dict[tuple[str, str], int] = {}
     for dashboard in dashboards.values():
-        if dashboard["uid"] != DASHBOARD:
-            continue
         for panel in dashboard["panels"]:
             for target in panel.get("targets", ()):
                 for metric in _METRIC.findall(target.get("expr", "")):
-                    shown.setdefault(metric, panel["id"])
+                    shown.setdefault((dashboard["uid"], metric), panel["id"])
     return shown

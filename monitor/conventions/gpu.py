@@ -168,8 +168,9 @@ GPU_MEMORY_UTILIZATION = gauge(
 )
 GPU_ECC_ERRORS = counter(
     "gpu_ecc_errors_total",
-    "Memory errors since the driver was loaded, mended or not.",
-    *(*_GPU, L.KIND),
+    "Memory errors of one card since the driver was loaded, mended or not; by its `uuid`, since "
+    "`gpu` may be another one after a restart of the exporter.",
+    *(*_GPU, L.UUID, L.KIND),
 )
 GPU_REMAPPED_ROWS = gauge(
     "gpu_remapped_rows",

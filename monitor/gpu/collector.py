@@ -80,7 +80,7 @@ def _one(gpu: GpuReading, driver: str) -> Iterator[Row]:
 
 def _errors(gpu: GpuReading) -> Iterator[Row]:
     for ecc, count in gpu.ecc.items():
-        yield names.GPU_ECC_ERRORS, (gpu.gpu, ecc.value), count
+        yield names.GPU_ECC_ERRORS, (gpu.gpu, gpu.uuid, ecc.value), count
     for row, count in gpu.remapped_rows.items():
         yield names.GPU_REMAPPED_ROWS, (gpu.gpu, row.value), count
     for page, count in gpu.retired_pages.items():

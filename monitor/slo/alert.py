@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from monitor.slo.links import Links, evidence
+from monitor.slo.links import DASHBOARD, Links, evidence
 from monitor.slo.rules import AlertRule
 
 
@@ -13,8 +13,8 @@ from monitor.slo.rules import AlertRule
 class Alert:
     """One alert. ``verdict_class`` is empty if the series itself has the label.
 
-    ``evidence`` names the metric it rests on and the labels that pick its series; the dashboard is
-    opened at those of them that it has as variables.
+    ``evidence`` names the metric it rests on (or several, with ``|`` between) and the labels that
+    pick its series; the dashboard is opened at those of them that it has as variables.
     """
 
     name: str
@@ -25,6 +25,7 @@ class Alert:
     evidence: tuple[str, tuple[str, ...]]
     wait: str = ""
     verdict_class: str = "none"
+    dashboard: str = DASHBOARD
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def rule(self, links: Links) -> AlertRule:
@@ -41,7 +42,7 @@ class Alert:
                 "summary": self.summary,
                 "description": self.description,
                 "runbook_url": links.runbook(self.name),
-                "dashboard_url": links.dashboard(shown),
+                "dashboard_url": links.dashboard(shown, self.dashboard),
                 "evidence_url": evidence(metric, picked),
             },
         )

@@ -8,9 +8,13 @@ from __future__ import annotations
 from monitor.conventions import gpu as names
 from monitor.conventions.gpu import DriverState, EccKind, GpuState, RemapKind
 from monitor.slo.alert import Alert
+from monitor.slo.links import NODES_DASHBOARD
 from monitor.slo.promql import equals, fits, last_said, quoted, selector
 
-_GPU = ("env", "gpu")
+# Prometheus gives ``instance``: of a fleet it is what names the machine.
+_MACHINE = ("env", "instance")
+_GPU = (*_MACHINE, "gpu")
+_NAMED = "GPU {{ $labels.gpu }} of {{ $labels.instance }} in {{ $labels.env }}"
 _GONE = f"{GpuState.LOST}|{GpuState.RESET_REQUIRED}"
 _FATAL = "|".join(str(xid) for xid in names.FATAL_XIDS)
 _FAILURE = selector(names.GPU_REMAPPED_ROWS.name, equals("kind", RemapKind.FAILURE))
@@ -26,34 +30,37 @@ GPU_ALERTS: tuple[Alert, ...] = (
         expr=f"{last_said(selector(names.GPU_STATE.name, fits('state', _GONE)))} == 1",
         wait="1m",
         severity="critical",
-        summary="GPU {{ $labels.gpu }} in {{ $labels.env }}: {{ $labels.state }}",
+        summary=f"{_NAMED}: {{{{ $labels.state }}}}",
         description=(
             "The driver no longer reaches it, or says that it has to be reset. Whatever runs on "
             "it has failed or will."
         ),
         evidence=(names.GPU_STATE.name, (*_GPU, "state")),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampGpuFatalXid",
         expr=f"increase({selector(names.GPU_XIDS.name, fits('code', _FATAL))}[1h]) > 0",
         severity="critical",
-        summary="GPU {{ $labels.gpu }} in {{ $labels.env }}: Xid {{ $labels.code }}",
+        summary=f"{_NAMED}: Xid {{{{ $labels.code }}}}",
         description=(
             "The driver reported an error of its memory, its NVLink or its bus. What it computed "
             "meanwhile may be wrong, KV cache included."
         ),
         evidence=(names.GPU_XIDS.name, (*_GPU, "code")),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampGpuMemoryErrors",
         expr=f"increase({_UNMENDED}[1h]) > 0\nor {last_said(_FAILURE)} > 0",
         severity="critical",
-        summary="GPU {{ $labels.gpu }} in {{ $labels.env }}: memory fails ({{ $labels.kind }})",
+        summary=f"{_NAMED}: memory fails ({{{{ $labels.kind }}}})",
         description=(
             "Errors of its memory could not be corrected, or a bad row could not be replaced. "
             "What is stored there, weights and KV cache, is not to be trusted."
         ),
-        evidence=(names.GPU_ECC_ERRORS.name, _GPU),
+        evidence=(f"{names.GPU_ECC_ERRORS.name}|{names.GPU_REMAPPED_ROWS.name}", (*_GPU, "kind")),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampGpusNotRead",
@@ -66,11 +73,15 @@ GPU_ALERTS: tuple[Alert, ...] = (
         ),
         wait="10m",
         severity="warning",
-        summary="GPUs in {{ $labels.env }} are not read: whether they are well is not known",
+        summary=(
+            "GPUs of {{ $labels.instance }} in {{ $labels.env }} are not read: whether they are "
+            "well is not known"
+        ),
         description=(
             "The exporter cannot ask the driver or DCGM, or is not scraped any more. A lost GPU "
             "and errors of memory would not be seen."
         ),
-        evidence=(names.GPU_DRIVER_STATE.name, ("env",)),
+        evidence=(names.GPU_DRIVER_STATE.name, _MACHINE),
+        dashboard=NODES_DASHBOARD,
     ),
 )

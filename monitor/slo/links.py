@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 _PLACE = "https://davylamp.example.com"
 DASHBOARD = "davylamp-target"
+NODES_DASHBOARD = "davylamp-nodes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +22,21 @@ class Links:
         """Return the page that says what to do."""
         return f"{self.runbooks.rstrip('/')}/{alert}.md"
 
-    def dashboard(self, labels: Sequence[str]) -> str:
-        """Return the dashboard, at what the alert's labels name."""
+    def dashboard(self, labels: Sequence[str], uid: str = DASHBOARD) -> str:
+        """Return a dashboard, at what the alert's labels name."""
         chosen = "&".join(f"var-{quote(label)}={{{{ $labels.{label} }}}}" for label in labels)
-        base = f"{self.dashboards.rstrip('/')}/d/{DASHBOARD}"
+        base = f"{self.dashboards.rstrip('/')}/d/{uid}"
         return f"{base}?{chosen}" if chosen else base
 
 
 def evidence(metric: str, labels: Sequence[str]) -> str:
-    """Return a link to the series an alert rests on, in the Prometheus that fired it."""
-    named = ",".join(f"{label}=%q" for label in labels)
-    chosen = f"{metric}{{{named}}}" if named else metric
+    """Return a link to the series an alert rests on, in the Prometheus that fired it.
+
+    ``metric`` may be several names with ``|`` between: the labels tell which of them it is.
+    """
+    named = [f"{label}=%q" for label in labels]
+    if "|" in metric:
+        metric, named = "", [f'__name__=~"{metric}"', *named]
+    chosen = f"{metric}{{{','.join(named)}}}" if named else metric
     values = "".join(f" $labels.{label}" for label in labels)
     return f"{{{{ $externalURL }}}}{{{{ printf `{chosen}`{values} | graphLink }}}}"

@@ -39,15 +39,15 @@ GPUS = (
     Scenario(
         alert="DavylampGpuMemoryErrors",
         series={
-            f'davylamp_gpu_ecc_errors_total{_AT},kind="uncorrected"}}': "0x10 2x100",
-            f'davylamp_gpu_ecc_errors_total{_AT},kind="corrected"}}': "0+1x110",
+            f'davylamp_gpu_ecc_errors_total{_AT},uuid="GPU-b",kind="uncorrected"}}': "0x10 2x100",
+            f'davylamp_gpu_ecc_errors_total{_AT},uuid="GPU-b",kind="corrected"}}': "0+1x110",
             f'davylamp_gpu_remapped_rows{_CALM},kind="failure"}}': "0x110",
             f'davylamp_gpu_remapped_rows{_CALM},kind="uncorrectable"}}': "4x110",
         },
         silent_at="10m",
         fires_at="15m",
         over_at="80m",
-        labels={**_GPU, **CRITICAL, "kind": "uncorrected"},
+        labels={**_GPU, **CRITICAL, "uuid": "GPU-b", "kind": "uncorrected"},
     ),
     Scenario(
         alert="DavylampGpusNotRead",
@@ -68,6 +68,22 @@ GPUS = (
 
 _FIRING = 'ALERTS{alertname="%s", alertstate="firing", class="none", env="prod", %sseverity="%s"}'
 GPUS_BESIDE = (
+    Recorded(
+        name="another card that takes a label after a restart is no rise of its errors",
+        series={
+            'davylamp_gpu_ecc_errors_total{env="prod",gpu="0",uuid="GPU-a",kind="uncorrected"}': (
+                "0x30 _x60"
+            ),
+            'davylamp_gpu_ecc_errors_total{env="prod",gpu="1",uuid="GPU-b",kind="uncorrected"}': (
+                "3x30 _x60"
+            ),
+            'davylamp_gpu_ecc_errors_total{env="prod",gpu="0",uuid="GPU-b",kind="uncorrected"}': (
+                "_x31 3x59"
+            ),
+        },
+        at="45m",
+        values={'ALERTS{alertname="DavylampGpuMemoryErrors",alertstate="firing"}': []},
+    ),
     Recorded(
         name="an exporter that falls silent is missed",
         series={

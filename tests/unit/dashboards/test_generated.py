@@ -15,7 +15,7 @@ from monitor.conventions import METRICS
 from monitor.grafana import dashboards_in, faults_of, known_names, schema_of
 from monitor.grafana.checking import metrics_in
 from monitor.slo import sources_folder
-from monitor.slo.links import DASHBOARD
+from monitor.slo.links import DASHBOARD, NODES_DASHBOARD
 from tests.architecture.source import ROOT
 from tests.architecture.test_written_commands import refused, written
 
@@ -195,9 +195,26 @@ def test_rules_of_grafana_can_be_loaded_and_read_no_store() -> None:
 
 
 def test_an_alert_leads_to_a_panel_that_is_there() -> None:
-    (target,) = (each.data for each in DASHBOARDS if each.uid == DASHBOARD)
-    ids = {str(panel["id"]) for panel in target["panels"]}
+    ids = {each.uid: {str(panel["id"]) for panel in each.data["panels"]} for each in DASHBOARDS}
     linked = [rule["annotations"] for rule in provisioned() if "__panelId__" in rule["annotations"]]
-    assert linked
-    assert {each["__panelId__"] for each in linked} <= ids
-    assert {each["__dashboardUid__"] for each in linked} == {DASHBOARD}
+    for each in linked:
+        assert each["__panelId__"] in ids[each["__dashboardUid__"]]
+        assert f"/d/{each['__dashboardUid__']}" in each["dashboard_url"]
+    assert {each["__dashboardUid__"] for each in linked} == {DASHBOARD, NODES_DASHBOARD}
+
+
+def test_every_alert_on_nodes_and_gpus_leads_to_a_panel_that_shows_it() -> None:
+    groups = {"davylamp-gpus", "davylamp-node-signals", "davylamp-nodes"}
+    built = [
+        group
+        for file in ("gpus", "nodes")
+        for group in yaml.safe_load((ALERTS / f"{file}.rules.yml").read_text("utf-8"))["groups"]
+    ]
+    assert {group["name"] for group in built} == groups
+    alerts = {rule["alert"] for group in built for rule in group["rules"]}
+    led = {
+        rule["labels"]["alert"]: rule["annotations"].get("__dashboardUid__")
+        for rule in provisioned()
+        if rule["labels"]["alert"] in alerts
+    }
+    assert led == dict.fromkeys(alerts, NODES_DASHBOARD)
