@@ -120,6 +120,10 @@ bench-clean: install ## False alarms of all checks on thousands of clean answers
 bench-nodes: install ## Reading 200 nodes side by side, beside reading them one after the other
 	$(BIN)/python -m tests.bench.nodes
 
+.PHONY: bench-acceptance
+bench-acceptance: install ## How often healthy acceptance of a draft is an alarm, in 100 node-months (minutes)
+	$(BIN)/python -m tests.bench.acceptance
+
 .PHONY: bench-store
 bench-store: install ## What the store takes, how fast, and how soon panels answer (15 minutes; SIZES=1e7 40 minutes, 1e8 hours and 25 GB of disk)
 	$(BIN)/python -m tests.bench.store --sizes $(or $(SIZES),1e6) --out docs/store-measured.md

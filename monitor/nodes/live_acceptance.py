@@ -11,8 +11,8 @@ enough tokens is one score, and ``OUT_OF_BAND`` of them may be out.
 *Slow decay.* Acceptance follows what is asked, so hours are held against like hours: the mean of
 each quarter of a day is one score, 1 if it is a fifth or more below the lower of the same quarters
 of the first two days. ``LOW_QUARTERS`` of them may be. Simulated, 100 nodes for a month each whose
-acceptance wanders by 6 % over hours and swings by 8 % with the day: no alarm; at 10 % wander, 5; a
-decay by 30 % within three days is told on its third or fourth day.
+acceptance wanders by 6 % over hours and swings by 8 % with the day: no alarm (docs/decisions/0054);
+a decay by 30 % within three days is told on its third or fourth day.
 
 Both are watched by the mixture e-SR detector, whose threshold is so high that all nodes together
 raise one false alarm in ``FALSE_ALARM_DAYS`` days of each kind, if the next score exceeds its rate
