@@ -18,6 +18,7 @@ MAX_LINE_CHARS = 32_768
 MAX_LABELS = 64
 MAX_LABEL_CHARS = 256
 MAX_SERIES = 4_096
+MAX_LINES = 200_000
 
 _NAME = re.compile(
     r'[ \t]*+(?:([a-zA-Z_:][\w:]*+)[ \t]*+(\{)?|\{[ \t]*+"([^"\\]*+)"[ \t]*+,?)', re.ASCII
@@ -62,8 +63,10 @@ def parse_exposition(body: bytes, *, wanted: Collection[str], prefix: str = "") 
 
     The prefix may be followed by a colon or, from a relay, by an underscore, may have another
     name before it, or may be gone. Where one metric comes in several of these ways, only the first
-    of them counts.
+    of them counts. Of a page of more than ``MAX_LINES`` lines every metric is spoilt.
     """
+    if body.count(b"\n") > MAX_LINES:
+        return Exposition(spoilt=frozenset(wanted))
     found: dict[str, _Metric] = {}
     names = _Names(wanted, prefix)
     for line in body.decode("utf-8", errors="replace").split("\n"):
@@ -75,7 +78,7 @@ def parse_exposition(body: bytes, *, wanted: Collection[str], prefix: str = "") 
         metric = found.setdefault(name, _Metric(rank))
         if rank < metric.rank:
             metric = found[name] = _Metric(rank)
-        if rank == metric.rank:
+        if rank == metric.rank and not metric.spoilt:
             metric.add(_series(line, head))
     return Exposition(
         series={name: tuple(metric.series()) for name, metric in found.items()},

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from monitor.clock import Clock
 from monitor.engines.faults import Fault, FaultList
@@ -14,6 +15,7 @@ from monitor.engines.openai_fields import is_object
 from monitor.engines.wire import bearer
 from monitor.http import HttpClient, Limits, RawReply, origin_of
 from monitor.model import FailureKind
+from monitor.nodes.exposition import Exposition, parse_exposition
 
 Document = dict[str, object]
 
@@ -46,8 +48,13 @@ It opens files and answers; for a model that is loaded it asks nobody else
 
 PAGE_BYTES = 8_000_000
 """SGLang repeats all its options for each data-parallel rank, of which there may be hundreds."""
+PAGE_VALUES = 250_000
+_SHORT_BYTES = 65_536
+"""What is longer is read aside, so that a page made to take long holds up no other node."""
 _NOT_SERVED = frozenset({404, 405, 501})
 _NOT_ALLOWED = frozenset({401, 403})
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +97,7 @@ class NodePages:
         self._clock = clock
         self._ends = clock.monotonic() + deadline_seconds
         self._pages: dict[str, Page] = {}
+        self._expositions: dict[str, Exposition] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     @property
@@ -130,7 +138,7 @@ class NodePages:
             body=json.dumps({"model": model}).encode(),
             timeout_seconds=self._left(),
         )
-        value = _page(DESCRIPTION, raw).value
+        value = (await _aside(raw.body, lambda: _page(DESCRIPTION, raw))).value
         return value if is_object(value) else None
 
     async def document(self, path: str) -> Document | None:
@@ -141,6 +149,18 @@ class NodePages:
     async def json(self, path: str) -> object:
         """Return the JSON value at ``path``, ``None`` if there is none."""
         return (await self.page(path)).value
+
+    async def exposition(self, *, wanted: Collection[str], prefix: str) -> Exposition | None:
+        """Return the ``wanted`` metrics, the same for each ``prefix``; ``None`` without a page."""
+        page = await self.page(METRICS)
+        if page.why is not None:
+            return None
+        async with self._locks.setdefault(f"{METRICS} of {prefix}", asyncio.Lock()):
+            if prefix not in self._expositions:
+                self._expositions[prefix] = await _aside(
+                    page.body, lambda: parse_exposition(page.body, wanted=wanted, prefix=prefix)
+                )
+            return self._expositions[prefix]
 
     @property
     def relayed(self) -> bool:
@@ -175,7 +195,7 @@ class NodePages:
             headers=bearer(self._credential if self._is_own(path) else None),
             timeout_seconds=left,
         )
-        return _page(path, raw)
+        return await _aside(raw.body, lambda: _page(path, raw))
 
     def _url(self, path: str) -> str:
         return self._metrics_url if path == METRICS else self._root + path
@@ -190,6 +210,11 @@ class NodePages:
 def page_limits() -> Limits:
     """Return what one page may cost."""
     return Limits(body_bytes=PAGE_BYTES)
+
+
+async def _aside(body: bytes, read: Callable[[], T]) -> T:
+    """Return what ``read`` makes of ``body``, in a thread if that may take long."""
+    return read() if len(body) <= _SHORT_BYTES else await asyncio.to_thread(read)
 
 
 def _page(path: str, raw: RawReply) -> Page:
@@ -214,7 +239,7 @@ def _document(path: str, raw: RawReply) -> Page:
     """Return a page of JSON. A key that is there twice may say two things, so it says nothing."""
     faults = FaultList()
     try:
-        value = parse_json(raw.body, faults)
+        value = parse_json(raw.body, faults, max_values=PAGE_VALUES)
     except NotJsonError as error:
         return Page(path=path, status=raw.status, why=f"no JSON document: {error.reason}")
     if Fault.DUPLICATE_KEYS in faults.codes():

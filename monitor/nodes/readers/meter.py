@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from monitor.nodes.exposition import Exposition, Series, parse_exposition
+from monitor.nodes.exposition import Exposition, Series
 from monitor.nodes.pages import METRICS, NodePages
 from monitor.nodes.readers.base import Gaps, count, model_name, share
 from monitor.nodes.scrape import Kept, Ranks, Scrape, Unclear
@@ -18,10 +18,7 @@ Counted = tuple[str, ...]
 
 async def exposed(pages: NodePages, *, wanted: Collection[str], prefix: str) -> Exposition | None:
     """Return the wanted metrics of a node's page, ``None`` if it has none."""
-    page = await pages.page(METRICS)
-    if page.why is not None:
-        return None
-    return parse_exposition(page.body, wanted={*wanted, STARTED}, prefix=prefix)
+    return await pages.exposition(wanted={*wanted, STARTED}, prefix=prefix)
 
 
 def own_models(scrape: Scrape, models: Collection[str]) -> tuple[Kept, ...]:

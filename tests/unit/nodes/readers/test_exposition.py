@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from monitor.nodes.exposition import (
     MAX_LABELS,
     MAX_LINE_CHARS,
+    MAX_LINES,
     MAX_SERIES,
     Exposition,
     Series,
@@ -194,3 +195,8 @@ def test_no_line_takes_time_beyond_its_length(line: str) -> None:
     """A hundred of the longest lines make a page; were one of them slow, this would not end."""
     assert len(line) <= MAX_LINE_CHARS
     assert _parse(f"{line}\n" * 100).spoilt == {"used"}
+
+
+def test_a_page_of_more_lines_than_any_node_has_says_nothing() -> None:
+    told = parse_exposition(b"a 1\n" * (MAX_LINES + 1), wanted={"a", "b"})
+    assert (told.series, told.spoilt) == ({}, frozenset({"a", "b"}))
