@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from monitor.clock import SystemClock
-from monitor.config import Positions, SecretRef, resolve_secret, validate_section
+from monitor.config import ConfigErrors, Positions, SecretRef, resolve_secret, validate_section
 from monitor.config.gpu import Gpus
 from monitor.config.secrets import Place
 from monitor.config.values import in_clear
-from monitor.errors import UsageError
+from monitor.errors import ConfigError, UsageError
 from monitor.exporter import Exporter, run_exporter
-from monitor.http import origin_of
+from monitor.gpu import UnknownShapeError, UnreadableShapeError, read_shape
+from monitor.http import Origin, origin_of
 from monitor.logs import set_up_logs
 from monitor.nodes.reading import NodeAddress
+
+log = logging.getLogger(__name__)
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 DEFAULT_LISTEN = "127.0.0.1:18152"
 _HERE = Path("davylamp exporter")
 _HIGHEST_PORT = 65_535
+# Where a key goes by another name than its option.
+_OPTIONS = {"dcgm_url": "--dcgm", "source": "GPUs", "gpus": "GPUs", "pools[0]": "--model-config"}
 
 
 @app.command()
@@ -74,14 +82,19 @@ def exporter(  # noqa: PLR0913, PLR0917 - each is an option
         "dp_size": dp_size,
         "kv_cache_dtype": kv_cache_dtype,
     }
-    gpus = section(interval, dcgm, token_env, pools)
-    nodes = tuple(_address(url, target, node_token_env) for url in node or ())
-    does = Exporter(host=host, port=port, env=env, gpus=gpus, folder=Path.cwd(), nodes=nodes)
-    asyncio.run(run_exporter(does, SystemClock(), lambda url: typer.echo(f"serving {url}")))
+    with _said_of_options():
+        gpus = section(interval, dcgm, token_env, pools)
+        nodes = tuple(_address(url, target, node_token_env) for url in node or ())
+        if model_config is not None:
+            _understood(model_config)
+        does = Exporter(host=host, port=port, env=env, gpus=gpus, folder=Path.cwd(), nodes=nodes)
+        asyncio.run(run_exporter(does, SystemClock(), lambda url: typer.echo(f"serving {url}")))
 
 
 def section(interval: str, dcgm: str | None, token_env: str | None, pools: dict[str, Any]) -> Gpus:
     """Return the options as the section ``gpus`` that they stand for. Raises as loading does."""
+    if dcgm:
+        _is_url("--dcgm", dcgm, "http://127.0.0.1:9400/metrics")
     told = {key: value for key, value in pools.items() if value is not None}
     raw: dict[str, Any] = {"source": "dcgm" if dcgm else "nvml", "interval": interval}
     raw |= {"dcgm_url": dcgm} if dcgm else {}
@@ -105,10 +118,7 @@ def host_and_port(listen: str) -> tuple[str, int]:
 
 
 def _address(url: str, target: str, token_env: str | None) -> NodeAddress:
-    try:
-        _, host, port = origin_of(url)
-    except ValueError as error:
-        raise UsageError(f"--node: {error}") from None
+    _, host, port = _is_url("--node", url, "http://127.0.0.1:30000")
     if token_env is not None and in_clear(url):
         msg = "--node: would send the token in clear (read an engine of this machine, or https)"
         raise UsageError(msg)
@@ -118,3 +128,40 @@ def _address(url: str, target: str, token_env: str | None) -> NodeAddress:
         credential = resolve_secret(SecretRef(kind="env", name=token_env, place=place))
     name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return NodeAddress(node=name, target=target, url=url, credential=credential)
+
+
+def _is_url(option: str, url: str, example: str) -> Origin:
+    try:
+        return origin_of(url)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error} (write {example})") from None
+
+
+def _understood(file: Path) -> None:
+    """Say why a model's file is not understood. Raises ``UsageError`` if it is no such file."""
+    try:
+        read_shape(file)
+    except UnreadableShapeError as error:
+        msg = f"--model-config: {file}: {error} (name the config.json of the model)"
+        raise UsageError(msg) from None
+    except UnknownShapeError as error:
+        why = f"{error}; without --bytes-per-token its KV pool is unattributed"
+        log.warning("--model-config: %s: %s", file, why)
+
+
+@contextlib.contextmanager
+def _said_of_options() -> Iterator[None]:
+    """Let what is wrong with a section be said of the options that it was made of."""
+    try:
+        yield
+    except ConfigErrors as found:
+        raise UsageError("\n".join(_of_option(each) for each in found.errors)) from None
+    except ConfigError as error:
+        raise UsageError(_of_option(error)) from None
+
+
+def _of_option(error: ConfigError) -> str:
+    key = (error.path or "").rpartition(".")[2]
+    option = _OPTIONS.get(key, f"--{key.lstrip('-').replace('_', '-')}")
+    remedy = f" ({error.remedy})" if error.remedy else ""
+    return f"{option}: {error.problem}{remedy}"

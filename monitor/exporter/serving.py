@@ -22,9 +22,10 @@ from starlette.routing import Route
 from monitor.clock import Clock
 from monitor.config.gpu import Gpus
 from monitor.exporter.opening import gpu_watch
-from monitor.exporter.tokens import tokens_of
+from monitor.exporter.tokens import tokens_of, unread
 from monitor.gpu import GpuCollector, GpuWatch, NodeTokens
 from monitor.nodes.reading import NodeAddress, read_nodes
+from monitor.nodes.record import NodeSnapshot
 from monitor.serving import KnownHost, QuietServer, listening, own_names, url_of
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ _FIRST_SECONDS = 10.0
 _STOP_SECONDS = 2
 _MOST_CONNECTIONS = 64
 _MOST_HEAD_BYTES = 16_384
+_EVERY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104 - not bound to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +81,26 @@ class _Nodes:
         self._interval = exporter.gpus.interval_seconds
         self._clock = clock
         self.tokens: Sequence[NodeTokens] = ()
+        self._said: dict[str, str] = {}
 
     async def read(self) -> None:
         """Read them once."""
         if self._addresses:
             read = await read_nodes(self._addresses, clock=self._clock)
             self.tokens = tuple(tokens_of(each) for each in read)
+            for each in read:
+                self._say(each)
+
+    def _say(self, read: NodeSnapshot) -> None:
+        """Say in the log why a node was not read, whenever that changes."""
+        why = unread(read)
+        if self._said.get(read.node, "") == why:
+            return
+        self._said[read.node] = why
+        if why:
+            log.warning("node %s: %s", read.node, why)
+        else:
+            log.info("node %s: read", read.node)
 
     async def run(self) -> None:
         """Read them at each interval, for ever."""
@@ -129,8 +145,7 @@ class _AnnouncedServer(QuietServer):
 async def _serve(
     app: Starlette, nodes: _Nodes, listener: socket.socket, announce: Callable[[str], None]
 ) -> None:
-    url = url_of(*listener.getsockname()[:2])
-    server = _AnnouncedServer(_settings(app), lambda: announce(f"{url}/metrics"))
+    server = _AnnouncedServer(_settings(app), lambda: announce(_place(listener)))
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -148,6 +163,13 @@ async def _serve(
             each.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await serving
+
+
+def _place(listener: socket.socket) -> str:
+    """Return the URL of the metrics; where every address is listened to, that too."""
+    host, port = listener.getsockname()[:2]
+    everywhere = " and at every other address of this machine"
+    return f"{url_of(host, port)}/metrics{everywhere if host in _EVERY_ADDRESS else ''}"
 
 
 def _settings(app: Starlette) -> uvicorn.Config:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from monitor.gpu import NodeTokens, Parallelism
 from monitor.nodes.record import NodeSnapshot, Setting
 
+# How a reading says that a page was refused.
+_REFUSED = "wants a credential"
+
 
 def tokens_of(snapshot: NodeSnapshot) -> NodeTokens:
     """Return what a node said. The settings go by the names its engine has for them."""
@@ -26,6 +29,19 @@ def tokens_of(snapshot: NodeSnapshot) -> NodeTokens:
             dp_attention=settings.get("enable_dp_attention") is True,
         ),
     )
+
+
+def unread(snapshot: NodeSnapshot) -> str:
+    """Return why a node is not read, or not all of its pages, for whoever can mend it.
+
+    Empty if nothing is to be mended: what an engine has no word for is no fault of this machine's.
+    """
+    refused = next((each.why for each in snapshot.gaps if _REFUSED in each.why), None)
+    if refused is not None:
+        return f"{refused} (give --node-token-env)"
+    if snapshot.reached:
+        return ""
+    return next((each.why for each in snapshot.gaps), "the node was not reached")
 
 
 def _size(value: Setting) -> int | None:

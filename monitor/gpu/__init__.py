@@ -8,7 +8,13 @@ from __future__ import annotations
 from monitor.gpu.collector import GpuCollector
 from monitor.gpu.dcgm_source import DcgmSource
 from monitor.gpu.kv_bytes import CannotTellError, KvBytes, Parallelism, kv_bytes
-from monitor.gpu.model_shape import ModelShape, UnknownShapeError, read_shape, shape_of
+from monitor.gpu.model_shape import (
+    ModelShape,
+    UnknownShapeError,
+    UnreadableShapeError,
+    read_shape,
+    shape_of,
+)
 from monitor.gpu.nvml import NvmlSource, installed
 from monitor.gpu.pool import KvPool, NodeTokens, PoolModel, joined
 from monitor.gpu.record import GpuMemory, GpuReading, GpusReading
@@ -33,6 +39,7 @@ __all__ = [
     "Parallelism",
     "PoolModel",
     "UnknownShapeError",
+    "UnreadableShapeError",
     "installed",
     "joined",
     "kv_bytes",

@@ -50,6 +50,10 @@ class UnknownShapeError(Exception):
     """A configuration that is not understood; the words are ours, none is the file's."""
 
 
+class UnreadableShapeError(UnknownShapeError):
+    """There is no file to be understood: it cannot be read, or is nothing of the kind."""
+
+
 class _Kind(StrEnum):
     HEADS = "heads"
     MLA = "mla"
@@ -94,20 +98,23 @@ _LAYER_TYPES = {
 
 
 def read_shape(file: Path) -> ModelShape:
-    """Return what a file says. Raises ``UnknownShapeError``, also if it cannot be read."""
+    """Return what a file says. Raises ``UnknownShapeError``.
+
+    It is ``UnreadableShapeError`` where there is no file, or none of sections of JSON.
+    """
     try:
         with file.open("rb") as handle:
             raw = handle.read(MOST_BYTES + 1)
     except OSError:
-        raise UnknownShapeError("the model's config.json cannot be read") from None
+        raise UnreadableShapeError("the model's config.json cannot be read") from None
     if len(raw) > MOST_BYTES:
-        raise UnknownShapeError("the file is too large to be a model's config.json")
+        raise UnreadableShapeError("the file is too large to be a model's config.json")
     try:
         told = json.loads(raw)
     except (ValueError, RecursionError):
-        raise UnknownShapeError("the file is no JSON") from None
+        raise UnreadableShapeError("the file is no JSON") from None
     if not isinstance(told, dict):
-        raise UnknownShapeError("the file holds no section of keys")
+        raise UnreadableShapeError("the file holds no section of keys")
     return shape_of(told)
 
 

@@ -207,12 +207,64 @@ def test_a_port_that_is_taken_and_options_that_mean_nothing_are_refused(tmp_path
     for options, words in (
         (("--listen", "18152"), "not HOST:PORT"),
         (("--interval", "never"), "not a duration"),
+        (("--interval", "2"), "--interval: "),
+        (("--tp-size", "0", "--bytes-per-token", "1"), "--tp-size: "),
         (("--node", "ftp://host"), "--node: not an http"),
+        (("--node", "127.0.0.1:30000"), "(write http://127.0.0.1:30000)"),
+        (("--dcgm", "foo"), "--dcgm: not an http"),
+        (("--dcgm", "foo"), "(write http://127.0.0.1:9400/metrics)"),
         (("--node", "http://node-1:30000", "--node-token-env", "HOME"), "token in clear"),
         (("--dcgm", "http://node-1:9400/metrics", "--token-env", "HOME"), "token in clear"),
     ):
         refused = davylamp("exporter", *options)
         assert (refused.exit_code, words in refused.stderr) == (2, True), refused.stderr
+        assert "gpus." not in refused.stderr
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]"])
+def test_a_file_that_is_no_model_is_refused_by_its_name(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "model.json"
+    if text is not None:
+        file.write_text(text, "utf-8")
+    refused = davylamp("exporter", "--listen", "127.0.0.1:0", "--model-config", str(file))
+    assert refused.exit_code == 2
+    assert f"--model-config: {file}: " in refused.stderr
+
+
+def test_a_model_of_no_known_kind_is_told_in_the_log(tmp_path: Path) -> None:
+    file = tmp_path / "model.json"
+    file.write_text('{"model_type": "unheard"}', "utf-8")
+    with exporter(tmp_path, "--model-config", str(file), library=False) as serves:
+        said = serves.log.read_text("utf-8")
+    assert f"--model-config: {file}: no formula is known for this model_type" in said
+
+
+def test_a_node_that_refuses_the_token_or_does_not_answer_is_told_in_the_log(
+    tmp_path: Path,
+) -> None:
+    node = engine()
+    node.token = PLANTED
+    gone = "http://127.0.0.1:9"
+    with serving(node), exporter(tmp_path, "--node", node.url, "--node", gone) as serves:
+        name = node.url.removeprefix("http://")
+        at = httpx.get(serves.url, trust_env=False).text
+        said = serves.log.read_text("utf-8")
+        assert f'node="{name}"' in at
+    lines = [line for line in said.splitlines() if f"node {name}: " in line]
+    assert len(lines) == 1
+    assert "HTTP 401" in lines[0]
+    assert lines[0].endswith("(give --node-token-env)")
+    assert "node 127.0.0.1:9: " in said
+    assert PLANTED not in said
+
+
+def test_an_address_that_is_all_of_them_is_said_to_be(tmp_path: Path) -> None:
+    there = nvml.none(tmp_path)
+    command = ["env", f"LD_LIBRARY_PATH={there}", COMMAND, "exporter", "--listen", "0.0.0.0:0"]
+    with process(command, stderr=tmp_path / "log") as started:
+        line = first_line(started)
+    assert line.startswith("serving http://127.0.0.1:")
+    assert line.rstrip().endswith("/metrics and at every other address of this machine")
 
 
 def test_the_daemon_reads_gpus_and_joins_them_with_its_nodes(tmp_path: Path) -> None:
