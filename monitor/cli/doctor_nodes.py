@@ -16,6 +16,7 @@ from monitor.nodes.gateway import read_gateway
 from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.reading import NodeAddress, read_nodes
 from monitor.nodes.record import NodeSnapshot
+from monitor.reports.node_causes import is_refused
 
 _MOST_LINES = 20
 _ASKED = ("/v1/models", "/metrics")
@@ -49,6 +50,7 @@ async def check_nodes(around: Surroundings, target: Target | NodeTarget) -> Asyn
             timeout_seconds=around.timeout_seconds,
             concurrency=around.config.nodes.concurrency,
             transport=transport,
+            credentials=finder.credentials,
         )
         pairs = zip(found.addresses, snapshots, strict=True)
         lines = [await _line(around, *each, transport) for each in pairs]
@@ -128,6 +130,9 @@ async def _line(
     known = f"{facts.engine} {facts.version or 'of a version it does not state'}, {snapshot.role}"
     if not snapshot.gaps:
         return ok(what, known)
+    refused = next((each.why for each in snapshot.gaps if is_refused(each.why)), None)
+    if refused is not None:
+        return fail(what, f"{known}; {refused}", "check token_env or token_file")
     gap = snapshot.gaps[0]
     more = f", and {len(snapshot.gaps) - 1} more" if len(snapshot.gaps) > 1 else ""
     said = f"{known}; not read: {gap.fact} ({gap.why}){more}"
@@ -153,4 +158,4 @@ async def _unknown_engine(
     if refused is not None:
         return fail(what, f"refused with {refused}", "check token_env or token_file")
     said = "reachable, but no page shows an engine that can be read"
-    return unknown(what, said, "set engine; see docs/nodes.md for what each engine must serve")
+    return unknown(what, said, "set engine; docs/nodes-facts.md says what each engine must serve")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from monitor.clock import Clock
 from monitor.config import Config, NodeTarget, SecretRef, Target, resolve_secret
 from monitor.config.acceptance import AcceptedRule
 from monitor.config.nodes import Node, NodeReading, NodeSource, Reached, host_and_port
+from monitor.errors import ConfigError
 from monitor.http import Origin, Transport, origin_of
+from monitor.nodes.credentials import Credentials
 from monitor.nodes.file_sd import BadFileError, Listed, files_of, read_file, shown_name
 from monitor.nodes.guard import Allowed, GuardedTransport, Resolve, addresses, resolve_host
 from monitor.nodes.reading import NodeAddress
@@ -55,7 +58,8 @@ class NodeFinder:
 
     A source that cannot be read now keeps what it last gave, and says so; so does a pattern that
     no file fits any more. Of several files, one that is gone takes its nodes along. ``folder`` is
-    where relative files are. Raises ``ConfigError`` at once if a token that is named is not there.
+    where relative files are. ``credentials`` are all that no reading may repeat. Raises
+    ``ConfigError`` at once if a token that is named is not there.
     """
 
     def __init__(
@@ -76,6 +80,7 @@ class NodeFinder:
         self._resolve = resolve
         self._seconds = reading.timeout_seconds
         self._tokens = {ref: resolve_secret(ref, environ) for ref in _secrets(self.served)}
+        self.credentials = Credentials([*self._tokens.values(), *_keys(self.served, environ)])
         self._last: dict[tuple[str, int], dict[str, tuple[Listed, ...]]] = {}
         self._allowed = Allowed.by(reading.addresses, list(_urls(self.served)))
 
@@ -306,6 +311,17 @@ def _secrets(served: Sequence[Served]) -> Iterator[SecretRef]:
         given = [each.token for each in reached]
         given += [target.gateway.token] if target.gateway else []
         yield from (ref for ref in given if ref is not None)
+
+
+def _keys(served: Sequence[Served], environ: Mapping[str, str] | None) -> Iterator[str]:
+    """Yield the keys, as far as there are, that targets are asked with: a gateway knows them."""
+    asked = [target for target in served if isinstance(target, Target)]
+    refs = [each.credential for target in asked for each in target.tenants]
+    refs += [each for target in asked for each in target.header_refs().values()]
+    for ref in refs:
+        if ref is not None:
+            with suppress(ConfigError):
+                yield resolve_secret(ref, environ)
 
 
 def _urls(served: Sequence[Served]) -> Iterator[str]:

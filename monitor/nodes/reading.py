@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from monitor.clock import Clock
 from monitor.http import HttpClient, Origin, Transport, origin_of
+from monitor.nodes.credentials import Credentials
 from monitor.nodes.pages import NodePages, page_limits
 from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.readers.base import NodeReader, Reading
-from monitor.nodes.record import Gap, NodeFacts, NodeSnapshot, Role
+from monitor.nodes.record import Gap, NodeSnapshot, Role
 
-SHORTEST_SECRET = 8
-"""Placeholders of nodes that take any credential ("none", "EMPTY") are part of ordinary names."""
+REFUSED = frozenset({401, 403})
+"""What a node answers that wants a credential, or another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,19 +43,22 @@ async def read_nodes(
     timeout_seconds: float = 5.0,
     concurrency: int = 32,
     transport: Transport | None = None,
+    credentials: Credentials | None = None,
 ) -> tuple[NodeSnapshot, ...]:
     """Read ``addresses``, at most ``concurrency`` at a time, and return them in their order.
 
     Each node has ``timeout_seconds`` in all. What a node does wrong is a gap of its snapshot, and
-    never an exception.
+    never an exception. Nothing of it repeats any of ``credentials``, else of the nodes' own.
     """
     turns = asyncio.Semaphore(max(1, concurrency))
+    known = credentials or Credentials(each.credential for each in addresses if each.credential)
 
     async def one(address: NodeAddress) -> NodeSnapshot:
         async with turns:
-            return await _read_node(
+            read = await _read_node(
                 address, clock=clock, timeout_seconds=timeout_seconds, transport=transport
             )
+            return _without(known, read)
 
     return tuple(await asyncio.gather(*(one(address) for address in addresses)))
 
@@ -100,9 +104,17 @@ async def _read_node(
 async def _reading(address: NodeAddress, pages: NodePages) -> Reading:
     reader = await _reader(address.engine, pages)
     if reader is None:
-        why = "no page shows an engine that can be read"
-        return Reading(gaps=(Gap(fact="engine", why=why),))
+        return Reading(gaps=(Gap(fact="engine", why=await _why_no_engine(pages)),))
     return await reader.read(pages, address.role)
+
+
+async def _why_no_engine(pages: NodePages) -> str:
+    """Say that the credential was refused, where any page was: that hides the engine."""
+    signs = sorted({path for each in NODE_ENGINES.values() for path in each.signs})
+    for page in [await pages.page(path) for path in signs]:
+        if page.status in REFUSED:
+            return f"{page.path}: {page.why}"
+    return "no page shows an engine that can be read"
 
 
 async def _reader(engine: str | None, pages: NodePages) -> NodeReader | None:
@@ -126,23 +138,23 @@ def _unread(snapshot: NodeSnapshot, why: str) -> NodeSnapshot:
     return replace(snapshot, gaps=(Gap(fact="node", why=why),))
 
 
-def _without(
-    secret: str, facts: NodeFacts, gaps: tuple[Gap, ...]
-) -> tuple[NodeFacts, tuple[Gap, ...]]:
-    """Return facts in which nothing repeats the credential that the node was read with."""
-    version = facts.version
-    if version is not None and secret in version:
+def _without(credentials: Credentials, snapshot: NodeSnapshot) -> NodeSnapshot:
+    """Return what was read, in which nothing repeats a credential."""
+    facts, gaps = snapshot.facts, snapshot.gaps
+    version, repeated = facts.version, credentials.repeated_in
+    if version is not None and repeated(version):
         version = None
-        gaps += (Gap(fact="version", why="it repeats the credential of the node"),)
-    settings = {name: value for name, value in facts.settings.items() if secret not in str(value)}
-    models = tuple(name for name in facts.models if secret not in name)
-    return replace(facts, version=version, settings=settings, models=models), gaps
+        gaps += (Gap(fact="version", why="it repeats a credential"),)
+    settings = {name: value for name, value in facts.settings.items() if not repeated(str(value))}
+    models = tuple(name for name in facts.models if not repeated(name))
+    if len(models) < len(facts.models):
+        gaps += (Gap(fact="models", why="a name of them repeats a credential"),)
+    facts = replace(facts, version=version, settings=settings, models=models)
+    return replace(snapshot, facts=facts, gaps=gaps)
 
 
 def _snapshot(snapshot: NodeSnapshot, address: NodeAddress, reading: Reading) -> NodeSnapshot:
     facts, gaps = reading.facts, reading.gaps
-    if address.credential and len(address.credential) >= SHORTEST_SECRET:
-        facts, gaps = _without(address.credential, facts, gaps)
     if address.role and facts.role and address.role is not facts.role:
         why = f"the configuration says {address.role}, the node says {facts.role}"
         gaps += (Gap(fact="role", why=why),)

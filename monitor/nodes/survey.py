@@ -11,7 +11,7 @@ from monitor.config import NodeTarget, Target
 from monitor.config.nodes import NodeReading
 from monitor.http import Transport
 from monitor.nodes.discovery import NodeFinder
-from monitor.nodes.gateway import GatewayReading, advertised_of, read_gateway
+from monitor.nodes.gateway import GatewayReading, held_to, names_of, read_gateway
 from monitor.nodes.judging import judge_nodes
 from monitor.nodes.reading import read_nodes
 from monitor.nodes.record import NodeSnapshot, NodeVerdict
@@ -70,6 +70,7 @@ class Surveyor:
                     timeout_seconds=self._reading.timeout_seconds,
                     concurrency=self._reading.concurrency,
                     transport=transport,
+                    credentials=self._finder.credentials,
                 ),
                 self._gateways(transport),
             )
@@ -77,13 +78,15 @@ class Surveyor:
             if self._inner is None:
                 await transport.aclose()
         snapshots = _in_order(self._finder.served, (*read, *found.unread))
+        names = _names(self._finder.served, snapshots)
+        gateways = tuple(held_to(each, names[each.target]) for each in gateways)
         # Off the loop: hundreds of nodes take a while, and a daemon times answers there.
         verdicts = await asyncio.to_thread(
             judge_nodes,
             snapshots,
             self.rules,
             today=self._clock.now().date(),
-            advertised=_advertised(self._finder.served, gateways, snapshots),
+            advertised=_advertised(gateways, names),
             accepted=found.accepted,
         )
         return Survey(verdicts=verdicts, gateways=gateways)
@@ -100,6 +103,7 @@ class Surveyor:
                         clock=self._clock,
                         timeout_seconds=self._reading.timeout_seconds,
                         transport=transport,
+                        credentials=self._finder.credentials,
                     )
                     for target in self._finder.served
                     if target.gateway is not None
@@ -116,23 +120,18 @@ def _in_order(
     )
 
 
+def _names(
+    served: Sequence[Target | NodeTarget], snapshots: Sequence[NodeSnapshot]
+) -> Mapping[str, frozenset[str]]:
+    """Return by which names a gateway may list the model of each target."""
+    models: dict[str, set[str]] = {}
+    for snapshot in snapshots:
+        models.setdefault(snapshot.target, set()).update(snapshot.facts.models)
+    return {target.name: names_of(target, models.get(target.name, ())) for target in served}
+
+
 def _advertised(
-    served: Sequence[Target | NodeTarget],
-    gateways: Sequence[GatewayReading],
-    snapshots: Sequence[NodeSnapshot],
+    gateways: Sequence[GatewayReading], names: Mapping[str, frozenset[str]]
 ) -> Mapping[str, int]:
-    by_target = {each.target: each for each in gateways}
-    stated: dict[str, int] = {}
-    for target in served:
-        if target.name not in by_target:
-            continue
-        models = {
-            model
-            for snapshot in snapshots
-            if snapshot.target == target.name
-            for model in snapshot.facts.models
-        }
-        size = advertised_of(target, by_target[target.name], models)
-        if size is not None:
-            stated[target.name] = size
-    return stated
+    stated = {each.target: each.context_of(names[each.target]) for each in gateways}
+    return {target: size for target, size in stated.items() if size is not None}

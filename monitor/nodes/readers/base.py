@@ -21,6 +21,8 @@ _MAX_NUMBER = 10**18
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.+:/-]*", re.ASCII)
 _MARKS = re.compile(r"[_.:/+@*-]")
 _MAX_PIECE_CHARS = 16
+# Names have longer words than settings, such as that of a company; a key is longer still.
+_MAX_NAME_PIECE_CHARS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +119,7 @@ def word(value: object) -> str | None:
     """
     if not isinstance(value, str) or len(value) > MAX_SETTING_CHARS or holds_key(value):
         return None
-    if any(len(piece) > _MAX_PIECE_CHARS for piece in _MARKS.split(value)):
+    if _longest_piece(value) > _MAX_PIECE_CHARS:
         return None
     return value if _PLAIN.fullmatch(value) else None
 
@@ -125,14 +127,25 @@ def word(value: object) -> str | None:
 def model_name(value: object) -> str | None:
     """Return a model's name without the folder it was loaded from, ``None`` if it is none.
 
-    A server that was given no name calls the model by its path, which is nobody's business.
+    A server that was given no name calls the model by its path, which is nobody's business. A part
+    as long as no name has was drawn, like a key.
     """
     if not isinstance(value, str):
         return None
     name = re.split(r"[/\\]", value.rstrip("/\\"))[-1] if value[:1] in "/\\~." else value
-    if len(name) > _MAX_NAME_CHARS or holds_key(name):
+    if len(name) > _MAX_NAME_CHARS or names_key(name):
         return None
     return name if _PLAIN.fullmatch(name) else None
+
+
+def names_key(name: str) -> bool:
+    """Tell whether what is given as a name has a key in it, or letters drawn like one."""
+    return holds_key(name) or _longest_piece(name) > _MAX_NAME_PIECE_CHARS
+
+
+def _longest_piece(text: str) -> int:
+    """Return how many letters stand between two marks of ``text`` at most."""
+    return max(len(piece) for piece in _MARKS.split(text))
 
 
 def holds_key(text: str) -> bool:

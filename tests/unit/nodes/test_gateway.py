@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from monitor.clock import SystemClock
 from monitor.config.nodes import Gateway
-from monitor.nodes.gateway import MAX_MODELS, GatewayModel, GatewayReading, read_gateway
+from monitor.nodes.credentials import Credentials
+from monitor.nodes.gateway import (
+    MAX_MODELS,
+    GatewayModel,
+    GatewayReading,
+    held_to,
+    read_gateway,
+)
 
 PLANTED = "sk-live-PLANTED0123456789abcdef"
 TOKEN = "gateway-token"  # noqa: S105 - a made-up one
@@ -85,12 +92,57 @@ def test_the_context_of_a_model_is_the_largest_prompt_of_its_deployments() -> No
     assert reading.gaps == ()
 
 
+BAD_SIZES = ["262144", "2M", True, -1, 0, 1.5, float("nan"), 2e18, 10**30, [262_144], {}]
+
+
+@pytest.mark.parametrize("info", [{}, {"max_input_tokens": None}, {"max_tokens": 8_192}])
+def test_a_size_that_is_missing_says_nothing(info: dict[str, object]) -> None:
+    reading = _said({"data": [_deployment("glm", **info)]})
+    assert reading.models == (GatewayModel(name="glm"),)
+    assert held_to(reading, {"glm"}).gaps == ()
+
+
+@pytest.mark.parametrize("size", BAD_SIZES)
+@pytest.mark.parametrize("others", [(), (262_144,)], ids=["alone", "beside one that is told"])
+def test_a_size_that_is_no_number_of_tokens_may_be_any(
+    size: object, others: tuple[int, ...]
+) -> None:
+    deployments = [_deployment("glm", max_input_tokens=each) for each in (*others, size)]
+    reading = _said({"data": [*deployments, _deployment("qwen", max_input_tokens=5)]})
+    assert reading.context_of({"glm"}) == (262_144 if others else None)
+    [gap] = held_to(reading, {"glm"}).gaps
+    assert "no number of tokens" in gap.why
+    assert held_to(reading, {"qwen"}).gaps == ()
+
+
+@pytest.mark.parametrize("size", BAD_SIZES)
+@pytest.mark.parametrize("key", ["context_length", "max_model_len", "max_input_tokens"])
+def test_a_listed_size_that_is_no_number_of_tokens_may_be_any(key: str, size: object) -> None:
+    reading = _said({"data": [{"id": "glm", key: size}]}, _gateway("openai"))
+    assert [gap.fact for gap in held_to(reading, {"glm"}).gaps] == ["context_tokens"]
+
+
+@pytest.mark.parametrize("listed", [[], ["GLM"], ["zai/glm"], ["*"], ["other"]])
+def test_a_model_that_is_not_listed_is_promised_nobody_knows_what(listed: list[str]) -> None:
+    reading = _said({"data": [_deployment(name, max_input_tokens=5) for name in listed]})
+    assert reading.gaps == ()
+    [gap] = held_to(reading, {"glm"}).gaps
+    assert gap.why == "the target's model is not among those it lists"
+
+
+def test_what_was_not_read_at_all_is_said_once() -> None:
+    reading = _said({"data": None})
+    assert held_to(reading, {"glm"}) == reading
+
+
 @pytest.mark.parametrize(
-    "size", [None, "262144", True, -1, 0, 1.5, float("nan"), 10**30, [262_144], {}]
+    "more", [{"has_more": True}, {"next": "/models?page=2"}, {"next_page_token": "x"}]
 )
-def test_a_size_that_is_none_says_nothing(size: object) -> None:
-    [model] = _said({"data": [_deployment("glm", max_input_tokens=size)]}).models
-    assert model.context_tokens is None
+def test_a_listing_of_several_pages_is_not_whole(more: dict[str, object]) -> None:
+    reading = _said({"data": [{"id": "glm"}], **more}, _gateway("openai"))
+    assert [gap.why for gap in reading.gaps] == ["only the first page of them was read"]
+    whole = {"data": [{"id": "glm"}], **dict.fromkeys(more, None), "has_more": False}
+    assert _said(whole, _gateway("openai")).gaps == ()
 
 
 @pytest.mark.parametrize(
@@ -101,6 +153,7 @@ def test_a_size_that_is_none_says_nothing(size: object) -> None:
         {"meta": {"n_ctx": 100}},
         {"top_provider": {"context_length": 100}},
         {"context_length": None, "context_window": 100},
+        {"max_input_tokens": 100},
     ],
 )
 def test_an_openai_listing_states_a_context_in_the_words_of_its_maker(entry: Any) -> None:
@@ -141,12 +194,30 @@ def test_what_cannot_be_read_is_a_gap_in_our_own_words(answer: httpx.Response, w
 @pytest.mark.parametrize(
     "name",
     [None, 7, "", "x" * 300, "a\x1b[31m", "a b", "\u202egpt", PLANTED, f"m-{TOKEN}", ["a"]]
+    + [TOKEN.upper(), TOKEN[::-1], f"m:{'PLANTED0123456789abcdef0123456789'}"]
     + [f"glm{mark}{PLANTED}" for mark in "_.:/+@*-"],
 )
 def test_a_name_that_cannot_be_shown_is_counted_and_not_kept(name: object) -> None:
     reading = _said({"data": [_deployment(name), _deployment("glm")]}, asked=("glm",))
     assert [model.name for model in reading.models] == ["glm"]
     assert [gap.why for gap in reading.gaps] == ["1 without a name that can be shown"]
+
+
+def test_a_credential_of_a_node_is_not_shown_as_a_model_either() -> None:
+    body = {"data": [_deployment("tok-NODE-secret-7781-x"), _deployment("glm")]}
+    reading = asyncio.run(
+        read_gateway(
+            "glm",
+            _gateway(),
+            asked=(),
+            credential=TOKEN,
+            clock=SystemClock(),
+            timeout_seconds=5.0,
+            transport=httpx.MockTransport(lambda _: httpx.Response(200, json=body)),
+            credentials=Credentials([TOKEN, "tok-NODE-secret-7781"]),
+        )
+    )
+    assert [model.name for model in reading.models] == ["glm"]
 
 
 def test_more_models_than_are_read_is_a_gap() -> None:

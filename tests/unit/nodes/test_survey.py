@@ -126,6 +126,38 @@ def test_a_gateway_that_was_not_read_promises_nothing_and_says_so(tmp_path: Path
     assert [gap.why for gap in survey.gateways[0].gaps] == ["HTTP 404"]
 
 
+@pytest.mark.parametrize(
+    ("text", "size", "why"),
+    [
+        (GOOD, "500000", "the context it states for the target's model is no number of tokens"),
+        (GOOD, None, None),
+        (
+            GOOD.replace("model: glm-5.3", "model: glm"),
+            98_304,
+            "the target's model is not among those it lists",
+        ),
+    ],
+    ids=["no number", "states none", "not listed"],
+)
+def test_what_a_gateway_promises_and_does_not_tell_is_a_gap(
+    text: str, size: object, why: str | None, tmp_path: Path
+) -> None:
+    [gateway] = _survey(tmp_path, text + NODE + FRONT, _node(1) | _map(size)).gateways
+    assert [gap.why for gap in gateway.gaps] == ([why] if why else [])
+
+
+def test_no_token_of_a_target_is_shown_as_a_model_of_its_gateway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NODE_TOKEN", "tok-node-secret-7781")
+    node = NODE.replace("engine: sglang", "engine: sglang, token_env: NODE_TOKEN")
+    listed = [{"model_name": "TOK_NODE_secret-7781-x"}, {"model_name": "glm-5.3"}]
+    pages = {"http://127.0.0.1:4000/model/info": {"data": listed}}
+    [gateway] = _survey(tmp_path, GOOD + node + FRONT, _node(1) | pages).gateways
+    assert [model.name for model in gateway.models] == ["glm-5.3"]
+    assert [gap.why for gap in gateway.gaps] == ["1 without a name that can be shown"]
+
+
 def test_an_accepted_rule_is_accepted_of_this_node_only(tmp_path: Path) -> None:
     unsafe = {"version": "0.5.18", "disaggregation_mode": "prefill"}
     accepted = "{rule: sglang-pd-over-length, owner: a, reason: b, expires: 2127-01-31}"

@@ -48,6 +48,7 @@ OLLAMA: dict[str, Any] = {
 }
 ALL = {"sglang": SGLANG, "vllm": VLLM, "llama.cpp": LLAMA, "ollama": OLLAMA}
 ADDRESS = NodeAddress(node="a", target="t", url=URL, credential=CREDENTIAL)
+OTHER = "another-nodes-key-4410"
 
 
 @pytest.mark.parametrize("engine", ALL)
@@ -269,11 +270,42 @@ def test_a_secret_on_any_page_goes_no_further(
         assert secret not in text
 
 
+@pytest.mark.parametrize("name", ["bearer:" + "Ab1" * 14, "m:" + "a" * 41, "Zq" * 17])
+def test_a_name_with_a_part_as_long_as_a_key_is_none(name: str) -> None:
+    assert read(SGLANG | {"/v1/models": listing("lamp", name)}).facts.models == ("lamp",)
+
+
+def test_an_ordinary_name_beside_the_credential_stays() -> None:
+    names = ("node-7731", "DeepSeek-R1-Distill-Qwen-32B-bnb-4bit", "zai-org/GLM-4.6-FP8")
+    facts = read(SGLANG | {"/v1/models": listing(*names)}).facts
+    assert facts.models == names
+
+
 def test_a_version_that_repeats_the_credential_is_a_gap() -> None:
     snapshot = read(SGLANG | {"/server_info": info(version=f"0.5.{CREDENTIAL}")})
     assert snapshot.facts.version is None
     assert CREDENTIAL not in repr(snapshot)
-    assert "repeats the credential" in why(snapshot, "version")
+    assert "repeats a credential" in why(snapshot, "version")
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [CREDENTIAL.upper(), CREDENTIAL[::-1], CREDENTIAL.replace("-", "_"), CREDENTIAL[:-1]],
+    ids=["upper case", "backwards", "other marks", "cut"],
+)
+def test_a_credential_in_another_dress_is_neither_model_nor_setting(echo: str) -> None:
+    listing = {"data": [{"id": "glm"}, {"id": echo}]}
+    pages = {"/server_info": info(attention_backend=echo, kv_cache_dtype=echo)}
+    snapshot = read(SGLANG | pages | {"/v1/models": listing})
+    assert echo not in repr(snapshot)
+    assert "repeats a credential" in why(snapshot, "models")
+
+
+def test_a_node_does_not_show_the_credential_of_another() -> None:
+    node = Node(SGLANG | {"/server_info": info(version=f"0.5.{OTHER}")})
+    both = [ADDRESS, replace(ADDRESS, node="b", credential=OTHER)]
+    snapshots = asyncio.run(read_nodes(both, clock=StillClock(), transport=node.transport()))
+    assert [each.facts.version for each in snapshots] == [None, None]
 
 
 def test_the_credential_is_in_no_text_of_its_address() -> None:
