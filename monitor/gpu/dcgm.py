@@ -57,10 +57,11 @@ _PAGES = {
     "DCGM_FI_DEV_RETIRED_DBE": RetiredKind.DOUBLE_BIT,
 }
 _UTILIZATION, _MEMORY_UTILIZATION = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_MEM_COPY_UTIL"
+_PERCENTS = frozenset({_UTILIZATION, _MEMORY_UTILIZATION})
 _XID, _MIG_MODE = "DCGM_FI_DEV_XID_ERRORS", "DCGM_FI_DEV_MIG_MODE"
-_FIELDS = frozenset(
-    {*_FB, *_ECC, *_ROWS, *_PAGES, _UTILIZATION, _MEMORY_UTILIZATION, _XID, _MIG_MODE}
-)
+_FIELDS = frozenset({*_FB, *_ECC, *_ROWS, *_PAGES, *_PERCENTS, _XID, _MIG_MODE})
+# Of one GPU each has one value.
+_IDENTITY = ("uuid", "hostname")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,8 @@ def _sample(line: str) -> Sample | None:
     [only] = found
     labels = {key.lower(): text for key, text in only.labels.items()}
     gpu, value = labels.get("gpu", ""), float(only.value)
-    usable = math.isfinite(value) and 0 <= value < _LEAST_BLANK and value not in _BLANK_INT32
+    most = _PERCENT if only.name in _PERCENTS else math.nextafter(_LEAST_BLANK, 0)
+    usable = math.isfinite(value) and 0 <= value <= most and value not in _BLANK_INT32
     if only.name not in _FIELDS or not usable or not _is_index(gpu):
         return None
     return Sample(
@@ -128,25 +130,36 @@ def _short(text: str) -> str:
 def reading_of(page: str, at: datetime) -> tuple[GpusReading, Mapping[str, int]]:
     """Return what a page says, and the last Xid of each GPU that tells it; 0 is none so far.
 
-    A page without a field we know of a GPU is a failure: it is no page of DCGM. So is one of more
+    A page without a field we know of a GPU is a failure: it is no page of DCGM. So is one that has
+    GPUs of several machines under one index, whose figures nobody can tell apart, and one of more
     GPUs than a machine has, of which only the first are read.
     """
     found: dict[str, _Found] = {}
-    whole = True
+    why = ""
     driver = ""
     for sample in samples_of(page):
         if sample.gpu not in found and len(found) >= MOST_GPUS:
-            whole = False
+            why = f"its page names more than {MOST_GPUS} GPUs"
             continue
         of = found.setdefault(sample.gpu, _Found())
+        if _is_another(of, sample):
+            why = f"its page has two GPUs {sample.gpu}: is it of several machines?"
+            return GpusReading(read_at=at, driver_state=DriverState.FAILED, why=why), {}
         of.labels |= {key: text for key, text in sample.labels.items() if text}
         driver = driver or cleaned(sample.labels.get("dcgm_fi_driver_version", ""))
         _note(of, sample)
+    why = why if found else "its page names no GPU"
     gpus = tuple(_gpu(gpu, found[gpu]) for gpu in sorted(found, key=int))
-    state = DriverState.OK if gpus and whole else DriverState.FAILED
-    reading = GpusReading(read_at=at, driver_state=state, driver=driver, gpus=gpus)
+    state = DriverState.FAILED if why else DriverState.OK
+    reading = GpusReading(read_at=at, driver_state=state, why=why, driver=driver, gpus=gpus)
     last = {gpu: int(each.values[_XID]) for gpu, each in found.items() if _XID in each.values}
     return reading, last
+
+
+def _is_another(of: _Found, sample: Sample) -> bool:
+    """Tell whether a sample is of another GPU than those before it under the same index."""
+    pairs = [(of.labels.get(key), sample.labels.get(key)) for key in _IDENTITY]
+    return any(one and other and one != other for one, other in pairs)
 
 
 def _note(of: _Found, sample: Sample) -> None:
@@ -212,4 +225,4 @@ def _memory(values: Mapping[str, float]) -> GpuMemory:
 
 
 def _ratio(percent: float | None) -> float | None:
-    return None if percent is None else min(percent / _PERCENT, 1.0)
+    return None if percent is None else percent / _PERCENT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from threading import Event
 
@@ -20,10 +20,14 @@ TIMEOUT_SECONDS = 5.0
 _OK = 200
 _ANY_XID = 0
 _REFUSED = frozenset({401, 403})
+# A page may leave a GPU out once, while DCGM is asked; one that is lost stays away.
+_LOST_SECONDS = 120.0
 
 
 class DcgmSource:
-    """Scrapes one exporter. A GPU that is no longer on its page is lost.
+    """Scrapes one exporter. A GPU that is not on its pages for two minutes is lost.
+
+    Until then it is not known how it is, and so it is of every GPU where no page tells of any.
 
     The page has only the last Xid of each GPU: one more is counted whenever it changes. What it
     holds when a GPU is first seen is older than that, and is not counted. At most 64 GPUs are
@@ -42,6 +46,7 @@ class DcgmSource:
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._client = client or self._bounded
         self._known: dict[str, GpuReading] = {}
+        self._missed: dict[str, float] = {}
         self._last: dict[str, int] = {}
         self._xids: Counter[tuple[str, int]] = Counter()
 
@@ -52,10 +57,12 @@ class DcgmSource:
             return self._without_page(reply)
         page = reply.body.decode("utf-8", "replace")
         reading, last = reading_of(page, self._clock.now())
+        if not reading.gpus:
+            return self._of_none(reading.driver_state, reading.why)
         reading = self._known_among(reading)
         there = {each.gpu for each in reading.gpus}
         self._count({gpu: xid for gpu, xid in last.items() if gpu in there})
-        gone = [_gone(each, GpuState.LOST) for gpu, each in self._known.items() if gpu not in there]
+        gone = [_gone(self._known[gpu], state) for gpu, state in self._missing(there).items()]
         return replace(reading, gpus=(*reading.gpus, *gone), xids=dict(self._xids))
 
     def wait(self, seconds: float, stopping: Event) -> None:
@@ -89,7 +96,18 @@ class DcgmSource:
         kept = tuple(each for each in reading.gpus if each.gpu in self._known)
         if len(kept) == len(reading.gpus):
             return reading
-        return replace(reading, gpus=kept, driver_state=DriverState.FAILED)
+        why = f"its pages named more than {MOST_GPUS} GPUs"
+        return replace(reading, gpus=kept, driver_state=DriverState.FAILED, why=why)
+
+    def _missing(self, there: Collection[str]) -> dict[str, GpuState]:
+        """Return the known GPUs that a page leaves out: lost if they are missed for long."""
+        now = self._clock.monotonic()
+        gone = [gpu for gpu in self._known if gpu not in there]
+        self._missed = {gpu: self._missed.get(gpu, now) for gpu in gone}
+        return {
+            gpu: GpuState.LOST if now - since >= _LOST_SECONDS else GpuState.FAILED
+            for gpu, since in self._missed.items()
+        }
 
     def _count(self, last: Mapping[str, int]) -> None:
         for gpu, xid in last.items():
@@ -103,9 +121,15 @@ class DcgmSource:
         refused = reply.status in _REFUSED
         answered = reply.status is not None and not refused
         state = DriverState.NO_PERMISSION if refused else DriverState.UNREACHABLE
+        why = reply.failure.detail if reply.failure is not None else f"HTTP {reply.status}"
+        return self._of_none(DriverState.FAILED if answered else state, why)
+
+    def _of_none(self, state: DriverState, why: str) -> GpusReading:
+        """Return that no GPU was told of: how those are that were once seen is not known."""
         return GpusReading(
             read_at=self._clock.now(),
-            driver_state=DriverState.FAILED if answered else state,
+            driver_state=state,
+            why=why,
             gpus=tuple(_gone(each, GpuState.FAILED) for each in self._known.values()),
             xids=dict(self._xids),
         )

@@ -70,12 +70,14 @@ class GpuReading:
 class GpusReading:
     """All GPUs of one machine at one instant. Without an answer there is a state and no GPU.
 
+    ``why`` says more of a state than its name, in words of ours, where there is more to say.
     ``xids`` counts the errors that were reported while we listened, by GPU and Xid.
     """
 
     read_at: datetime
     driver_state: DriverState
     error_code: int = 0
+    why: str = ""
     driver: str = ""
     gpus: tuple[GpuReading, ...] = ()
     xids: Mapping[tuple[str, int], int] = field(default_factory=dict)

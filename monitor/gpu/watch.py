@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from monitor.clock import Clock
-from monitor.conventions.gpu import DriverState
+from monitor.conventions.gpu import DriverState, GpuState
 from monitor.gpu.pool import KvPool, NodeTokens, PoolModel, joined
 from monitor.gpu.record import GpuReading, GpusReading
 from monitor.gpu.source import GpuSource
@@ -76,11 +76,14 @@ class GpuWatch:
         """Read now, and say in the log what has changed as a whole."""
         before, now = self._reading, self._source.read()
         self._reading = now
-        if before is None or before.driver_state is not now.driver_state:
-            log.info("GPUs: %s, %d seen", now.driver_state.value, len(now.gpus))
+        if before is None or (before.driver_state, before.why) != (now.driver_state, now.why):
+            level = logging.INFO if now.driver_state is DriverState.OK else logging.WARNING
+            why = f" ({now.why})" if now.why else ""
+            log.log(level, "GPUs: %s%s, %d seen", now.driver_state.value, why, len(now.gpus))
         was = {each.gpu: each.state for each in before.gpus} if before else {}
         for each in now.gpus:
-            if was.get(each.gpu, each.state) is not each.state:
+            # One that is not well when it is first seen is told, too.
+            if was.get(each.gpu, GpuState.OK) is not each.state:
                 log.warning("GPU %s: %s", each.gpu, each.state.value)
 
     def page(self) -> GpuPage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import httpx
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -173,8 +174,10 @@ class Exporter(httpx.AsyncBaseTransport):
 TOKEN = "planted-token"  # noqa: S105 - of nobody
 
 
-def source(exporter: Exporter, token: str | None = None) -> DcgmSource:
-    clock, origins = MovedClock(), frozenset({("http", "127.0.0.1", 9400)})
+def source(
+    exporter: Exporter, token: str | None = None, clock: MovedClock | None = None
+) -> DcgmSource:
+    clock, origins = clock or MovedClock(), frozenset({("http", "127.0.0.1", 9400)})
 
     def client() -> HttpClient:
         return HttpClient(origins=origins, clock=clock, transport=exporter)
@@ -186,17 +189,71 @@ def states(told: GpusReading) -> dict[str, GpuState]:
     return {each.gpu: each.state for each in told.gpus}
 
 
-def test_a_gpu_that_is_no_longer_on_the_page_is_lost_until_it_is_back() -> None:
-    exporter = Exporter()
-    reads = source(exporter)
+WITHOUT_SECOND = "\n".join(line for line in PAGE.splitlines() if 'gpu="1"' not in line)
+
+
+def test_a_gpu_that_stays_away_from_the_pages_is_lost_until_it_is_back() -> None:
+    exporter, clock = Exporter(), MovedClock()
+    reads = source(exporter, clock=clock)
     assert states(reads.read()) == {"0": GpuState.OK, "1": GpuState.OK}
-    exporter.page = "\n".join(line for line in PAGE.splitlines() if 'gpu="1"' not in line)
+    exporter.page = WITHOUT_SECOND
+    for _ in range(8):
+        assert states(reads.read()) == {"0": GpuState.OK, "1": GpuState.FAILED}
+        clock.move(15)
     gone = reads.read()
     assert states(gone) == {"0": GpuState.OK, "1": GpuState.LOST}
     lost: GpuReading = gone.gpus[1]
     assert (lost.uuid, lost.memory.used) == ("GPU-bb", None)
     exporter.page = PAGE
     assert states(reads.read()) == {"0": GpuState.OK, "1": GpuState.OK}
+
+
+def test_a_gpu_that_one_page_leaves_out_now_and_then_is_not_lost() -> None:
+    exporter, clock = Exporter(), MovedClock()
+    reads = source(exporter, clock=clock)
+    for page in (PAGE, WITHOUT_SECOND) * 5:
+        exporter.page = page
+        assert states(reads.read())["1"] is not GpuState.LOST
+        clock.move(60)
+
+
+def test_a_page_that_tells_of_no_gpu_says_so_and_loses_none() -> None:
+    exporter, clock = Exporter(), MovedClock()
+    reads = source(exporter, clock=clock)
+    reads.read()
+    for page in ("", "<html><body>Bad gateway</body></html>", "go_goroutines 12\n"):
+        exporter.page = page
+        told = reads.read()
+        assert (told.driver_state, told.why) == (DriverState.FAILED, "its page names no GPU")
+        assert set(states(told).values()) == {GpuState.FAILED}
+        clock.move(600)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('uuid="GPU-bb"', 'uuid="GPU-cc"'), ('hostname="node-1"', 'hostname="node-2"')]
+)
+def test_a_page_of_two_machines_is_a_failure_that_says_so(old: str, new: str) -> None:
+    told, xids = reading_of(PAGE + PAGE.replace(old, new), AT)
+    assert (told.driver_state, told.gpus, xids) == (DriverState.FAILED, (), {})
+    assert told.why == "its page has two GPUs 1: is it of several machines?"
+
+
+def test_a_page_of_more_gpus_than_a_machine_has_says_so() -> None:
+    page = "".join(f'DCGM_FI_DEV_FB_USED{{gpu="{gpu}"}} 1\n' for gpu in range(65))
+    told, _ = reading_of(page, AT)
+    assert (told.driver_state, len(told.gpus)) == (DriverState.FAILED, 64)
+    assert told.why == "its page names more than 64 GPUs"
+
+
+@pytest.mark.parametrize("percent", ["7500", "100.5", "-1", "NaN"])
+def test_a_share_of_more_than_all_is_a_gap(percent: str) -> None:
+    for name in ("GPU_UTIL", "MEM_COPY_UTIL"):
+        page = f'DCGM_FI_DEV_FB_USED{{gpu="0"}} 1\nDCGM_FI_DEV_{name}{{gpu="0"}} {percent}\n'
+        [gpu] = reading_of(page, AT)[0].gpus
+        assert (gpu.utilization, gpu.memory_utilization) == (None, None)
+        assert gpu.unread[Quantity.UTILIZATION] is Unread.NOT_EXPORTED
+    [full] = reading_of('DCGM_FI_DEV_GPU_UTIL{gpu="0"} 100\n', AT)[0].gpus
+    assert full.utilization == 1.0
 
 
 def test_an_exporter_that_cannot_be_read_is_a_state() -> None:
@@ -213,6 +270,7 @@ def test_an_exporter_that_cannot_be_read_is_a_state() -> None:
         exporter.status = status
         told = reads.read()
         assert told.driver_state is state
+        assert told.why
         assert set(states(told).values()) == {GpuState.FAILED}
         assert TOKEN not in repr(told)
 
@@ -260,5 +318,5 @@ def test_what_hostile_pages_name_is_bounded_over_the_life_of_a_source() -> None:
     assert (told.driver_state, len(told.gpus)) == (DriverState.FAILED, 64)
     assert {gpu for gpu, _ in told.xids} == {str(gpu) for gpu in range(64)}
     assert states(told) == {
-        str(gpu): GpuState.OK if gpu >= 32 else GpuState.LOST for gpu in range(64)
+        str(gpu): GpuState.OK if gpu >= 32 else GpuState.FAILED for gpu in range(64)
     }

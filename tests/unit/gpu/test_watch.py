@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from threading import Event
 
+import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
@@ -60,12 +61,14 @@ class Told:
         self.left = reads
         self.gpus: tuple[GpuReading, ...] = (WHOLE, LOST)
         self.state = DriverState.OK
+        self.why = ""
         self.closed = False
 
     def read(self) -> GpusReading:
         return GpusReading(
             read_at=self.clock.now(),
             driver_state=self.state,
+            why=self.why,
             driver="580.1",
             gpus=self.gpus,
             xids={("0", 79): 2, ("0", 5000): 1, ("0", 6000): 1},
@@ -232,3 +235,33 @@ def test_its_thread_reads_again_and_again_and_lets_go_at_the_end() -> None:
     watch.stop()
     assert source.closed
     assert source.left <= 0
+
+
+def test_the_log_says_why_nothing_is_read_and_which_gpu_is_not_well_from_the_start(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = MovedClock()
+    source = Told(clock)
+    watch = GpuWatch(source, clock, 15)
+    with caplog.at_level("INFO"):
+        watch.read_once()
+        watch.read_once()
+        source.state, source.why = DriverState.FAILED, "its page names no GPU"
+        watch.read_once()
+        source.why = "HTTP 500"
+        watch.read_once()
+        watch.read_once()
+    assert [(each.levelname, each.getMessage()) for each in caplog.records] == [
+        ("INFO", "GPUs: ok, 2 seen"),
+        ("WARNING", "GPU 1: lost"),
+        ("WARNING", "GPUs: failed (its page names no GPU), 2 seen"),
+        ("WARNING", "GPUs: failed (HTTP 500), 2 seen"),
+    ]
+
+
+def test_errors_of_memory_are_those_of_one_card() -> None:
+    """After a restart another card may go by the same number: that is no rise of the first's."""
+    clock = MovedClock()
+    watch = GpuWatch(Told(clock), clock, 15)
+    watch.read_once()
+    assert Page(watch).of(names.GPU_ECC_ERRORS, gpu="0", uuid="GPU-a", kind="uncorrected") == [2]
