@@ -47,7 +47,7 @@ from monitor.conventions import (
     TOKENS,
 )
 
-_JUDGED, _INVALID = 'outcome=~"good|bad"', 'outcome="invalid"'
+_JUDGED, _UNJUDGED = 'outcome=~"good|bad"', 'outcome=~"error|invalid"'
 _SILENT = "The monitor does not report: nothing is asked. This is not good."
 _STORE = "The store has no row in this time range, or Grafana cannot reach it (docs/sql.md)."
 _NO_PRICE = "No price is configured: state targets[].price to see dollars."
@@ -148,7 +148,7 @@ _left_out = table(
         "Strata left out, by reason",
         "short",
         "How many are not looked at now.",
-        "Nothing that is planned is left out.",
+        "Nothing that is planned is left out, or no monitor reports.",
     ),
     [rows_of(f"count by (target, reason) ({of(NOT_PROBED)} == 1)")],
 )
@@ -170,12 +170,12 @@ _invalid = time_series(
     Said(
         "Share that could not be judged",
         "percentunit",
-        "Of the scheduled exchanges of an hour.",
+        "Of the scheduled exchanges of an hour: errors of the target, and what we could not judge.",
         "Nothing was asked within an hour. This is not good.",
     ),
     [
         prometheus(
-            f"{rise(EXCHANGES, _INVALID, by='target')} / ({rise(EXCHANGES, by='target')} > 0)",
+            f"{rise(EXCHANGES, _UNJUDGED, by='target')} / ({rise(EXCHANGES, by='target')} > 0)",
             "{{target}}",
         )
     ],

@@ -118,7 +118,21 @@ AGE = Look(
     steps=((None, GREEN), (86_400, YELLOW), (7 * 86_400, RED)),
     mappings=(between(-1, -0.5, f"{HATCH} never", GREY),),
 )
-GOOD_RATIO = Look(steps=((None, RED), (0.99, YELLOW), (0.999, GREEN)), low=0, high=1, decimals=2)
+ALARMED = Look(
+    mappings=(
+        values({-1: (f"{HATCH} nothing judged", GREY), 0: ("quiet", GREEN), 1: ("alarm", RED)}),
+    ),
+    palette=False,
+)
+GOOD_RATIO = Look(
+    steps=((None, RED), (0.99, YELLOW), (0.999, GREEN)),
+    low=0,
+    high=1,
+    decimals=2,
+    overrides=(
+        named(" judged$", unit="short", decimals=0, color={"mode": "fixed", "fixedColor": GREY}),
+    ),
+)
 TRIAL_LINK = named(
     "(owner_)?trial",
     links=[link("This trial", f"/d/{LEAK}?var-trial=${{__value.text}}&{ALONG}")],

@@ -15,6 +15,8 @@ from dashboards.frame import (
 )
 from dashboards.panels import (
     GREEN,
+    GREY,
+    HATCH,
     PURPLE,
     Look,
     Page,
@@ -29,27 +31,42 @@ from dashboards.panels import (
     typed,
     values,
 )
-from dashboards.questions import asked_by_name, of, rise
+from dashboards.questions import alarmed, asked_by_name, rise
 from monitor.conventions import FINDINGS_OPEN, VERDICTS
 
 _UNREACHED = "no row, or Grafana cannot reach the store (docs/sql.md)"
 _NO_TRIAL = f"Choose a trial above, or follow one from the list of findings: {_UNREACHED}."
 _TRIAL = "trial = ${trial:sqlstring}"
 _LINKED = Look(overrides=(TRIAL_LINK,))
+_LEAKS = 'class=~"LEAK|CROSSED"'
 _open_leaks = state_timeline(
     Said(
         "Open leaks",
         "none",
-        ("Whether a finding of class LEAK or CROSSED is open. From Prometheus: always there."),
+        (
+            "Whether a finding of class LEAK or CROSSED is open. From Prometheus: always there. "
+            "Grey and hatched: none is, and nothing was judged within a day that could show one."
+        ),
         "The monitor does not report findings. This is not good.",
     ),
     [
         prometheus(
-            "max by (target, class) (" + of(FINDINGS_OPEN, 'class=~"LEAK|CROSSED"') + ") > bool 0",
+            alarmed(FINDINGS_OPEN, "target, class", _LEAKS, across="target"),
             "{{target}} {{class}}",
         )
     ],
-    Look(mappings=(values({0: ("none open", GREEN), 1: ("open", PURPLE)}),), palette=False),
+    Look(
+        mappings=(
+            values(
+                {
+                    -1: (f"{HATCH} nothing judged", GREY),
+                    0: ("none open", GREEN),
+                    1: ("open", PURPLE),
+                }
+            ),
+        ),
+        palette=False,
+    ),
 )
 _verdicts_of_leak_and_crossed = time_series(
     Said(

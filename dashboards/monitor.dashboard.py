@@ -32,9 +32,20 @@ from dashboards.panels import (
 from dashboards.questions import of, rise
 from monitor import conventions as own
 from monitor.conventions import pages, streams, telemetry
+from monitor.slo.promql import selector
 
 _SILENT = "No monitor reports in this environment. Nothing is watched: this is not good."
 _NONE_YET = "Nothing of this was counted since the monitor started."
+
+
+def _firing(watchdog: str) -> str:
+    """Return the alerts that fire: with ``!=`` those that somebody must see to."""
+    return selector(
+        "ALERTS",
+        *('alertname=~"Davylamp.+"', f'alertname{watchdog}"DavylampWatchdog"'),
+        *('alertstate="firing"', 'env=~"$env|"'),
+    )
+
 
 _version = table(
     Said(
@@ -89,16 +100,22 @@ _alerts = state_timeline(
         "Alerts of Davylamp",
         "none",
         "What fires, in this environment. The Watchdog always does.",
-        "No alert fires, not even the Watchdog: the rules are not loaded. This is not good.",
+        (
+            "No alert fires, not even the Watchdog: the rules are not loaded, or no monitor "
+            "reports. This is not good."
+        ),
     ),
     [
         prometheus(
-            'max by (alertname, target) (ALERTS{alertname=~"Davylamp.+",alertstate="firing",'
-            'env=~"$env|"})',
+            f"max by (alertname, target) ({_firing('!=')}) "
+            f"or 2 * max by (alertname, target) ({_firing('=')})",
             "{{alertname}} {{target}}",
         )
     ],
-    Look(mappings=(values({1: ("fires", RED)}),), palette=False),
+    Look(
+        mappings=(values({1: ("fires", RED), 2: ("fires, as it always must", GREEN)}),),
+        palette=False,
+    ),
 )
 _queue = time_series(
     Said("Rows that wait", "short", "In the spool, on their way to the store.", _SILENT),

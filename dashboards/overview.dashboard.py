@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboards.frame import (
     AGE,
+    ALARMED,
     ALONG,
     CLASSES,
     CLICKHOUSE_SOURCE,
@@ -42,12 +43,14 @@ from dashboards.panels import (
 )
 from dashboards.questions import (
     NO_PROBE,
+    alarmed,
     coverage,
     good_ratio,
     judged,
     long_age,
     of,
     recorded,
+    while_reporting,
     worst_class,
 )
 from monitor.conventions import (
@@ -70,13 +73,18 @@ _TO_TARGET = f"/d/{TARGET}?var-target=${{__value.text}}&{ALONG}"
 _NOT_ASKED = (
     "Nothing was judged: no answer was asked for, or none could be judged. This is not good."
 )
+# A share of fewer answers says little: none of a hundred bad is still up to 3 % at 95 %.
+_FEW = 100
 _BY_STREAM = "env, target, probe, stratum, lane"
 production = (
     time_series(
         Said(
             "Users: status codes",
             "reqps",
-            ("Requests of users by HTTP status code, as your own servers and gateways count them."),
+            (
+                "Requests of all your users by HTTP status code, as your own servers and gateways "
+                "count them, whatever environment and target are chosen above."
+            ),
             _NO_MAPPING,
         ),
         [
@@ -237,7 +245,10 @@ _open_findings = table(
             "Findings that are neither resolved nor dismissed. `davylamp findings "
             "list` names them; Leak investigation shows their trials."
         ),
-        "No finding is open. Whether anything was asked is what the strips say.",
+        (
+            "No finding is open, or no monitor reports. Whether anything was asked is what the "
+            "strips say."
+        ),
     ),
     [rows_of(f"sum by (env, target, class, state, severity, route) ({of(FINDINGS_OPEN)}) > 0")],
     Look(
@@ -253,15 +264,19 @@ _alarms_of_streams = state_timeline(
     Said(
         "Alarms of streams",
         "none",
-        "1 while an alarm of a lane is not over: a page, or a ticket.",
+        (
+            "Whether an alarm of a lane is not over: a page, or a ticket. Grey and hatched: "
+            "nothing of the target was judged within a day, so nothing could raise one."
+        ),
         "No stream can raise an alarm: nothing is watched. This is not good.",
     ),
     [
         prometheus(
-            f"max by (target, lane, tier) ({of(ALARM_ACTIVE)})", "{{target}} {{lane}} {{tier}}"
+            alarmed(ALARM_ACTIVE, "target, lane, tier", across="target"),
+            "{{target}} {{lane}} {{tier}}",
         )
     ],
-    Look(mappings=(values({0: ("quiet", GREEN), 1: ("alarm", RED)}),), palette=False),
+    ALARMED,
 )
 _what_exchanges_came_to = time_series(
     Said(
@@ -300,10 +315,16 @@ _good_answers_of_a_day = stat(
     Said(
         "Good answers of a day",
         "percentunit",
-        "The good share of the judged answers of the last 24 hours.",
-        _NOT_ASKED,
+        (
+            f"The good share of the judged answers of the last 24 hours, and how many they were. "
+            f"Below {_FEW} judged there is no share."
+        ),
+        f"Fewer than {_FEW} answers were judged: too few for a share. This is not good.",
     ),
-    [now(good_ratio("target", window="1d"), "{{target}}")],
+    [
+        now(good_ratio("target", window="1d", least=_FEW), "{{target}}"),
+        now(while_reporting(judged("target", "1d")), "{{target}} judged"),
+    ],
     GOOD_RATIO,
 )
 _context_verified_of_what_is_advertised = stat(

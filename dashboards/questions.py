@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from monitor.conventions import EXCHANGES, LAST_RUN, LAST_SUCCESS, NOT_PROBED, OUTCOME_CLASSES
+from monitor.conventions import (
+    BUILD_INFO,
+    EXCHANGES,
+    LAST_RUN,
+    LAST_SUCCESS,
+    NOT_PROBED,
+    OUTCOME_CLASSES,
+)
 from monitor.conventions.metric import Label, Metric
 from monitor.model import Outcome, VerdictClass
 from monitor.slo.promql import selector
@@ -48,9 +55,29 @@ def judged(by: str, window: str = HOUR) -> str:
     return rise(EXCHANGES, _JUDGED, by=by, window=window)
 
 
-def good_ratio(by: str, window: str = HOUR) -> str:
-    """Return the good share of the judged answers; nothing where none was judged."""
-    return f"{rise(EXCHANGES, _GOOD, by=by, window=window)} / ({judged(by, window)} > 0)"
+def while_reporting(expr: str) -> str:
+    """Return the expression only while a monitor reports.
+
+    A sum over an hour or a day outlives the monitor by as long, and would stay green.
+    """
+    return f"({expr}) and on () ({of(BUILD_INFO)})"
+
+
+def good_ratio(by: str, window: str = HOUR, *, least: int = 1) -> str:
+    """Return the good share of the judged answers; nothing where fewer than ``least`` were."""
+    good, every = rise(EXCHANGES, _GOOD, by=by, window=window), judged(by, window)
+    return while_reporting(f"{good} / ({every} >= {least})")
+
+
+def alarmed(metric: Metric, by: str, *matchers: str, across: str = "") -> str:
+    """Return 1 while something of the metric holds, else 0, or -1 if nothing was judged in a day.
+
+    ``across`` are the labels by which what was judged belongs to a series.
+    """
+    holds = f"(max by ({by}) ({of(metric, *matchers)}) > bool 0)"
+    looked = judged(across or "env", "1d")
+    quiet = f"0 * {holds} and on ({across}) ({looked} > 0)"
+    return f"{holds} > 0 or ({quiet}) or 0 * {holds} - 1"
 
 
 def worst_class(metric: Metric, by: str = "target") -> str:
@@ -59,7 +86,8 @@ def worst_class(metric: Metric, by: str = "target") -> str:
         f"({rise(metric, _bad(each), by=f'{by}, class')} > bool 0) * {number}"
         for number, each in enumerate(BAD_CLASSES, 1)
     )
-    return f"max by ({by}) ({ranked}) > 0 or on ({by}) ({judged(by)} > bool 0) - 1"
+    worst = f"max by ({by}) ({ranked}) > 0 or on ({by}) ({judged(by)} > bool 0) - 1"
+    return while_reporting(worst)
 
 
 def _bad(each: VerdictClass) -> str:

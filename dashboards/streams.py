@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dashboards.frame import ALARMED
 from dashboards.panels import (
     GREEN,
     GREY,
     ORANGE,
-    RED,
     Look,
     Said,
     Shelf,
@@ -17,9 +17,8 @@ from dashboards.panels import (
     state_timeline,
     table,
     time_series,
-    values,
 )
-from dashboards.questions import of, rise
+from dashboards.questions import alarmed, of, rise
 from monitor.conventions import STREAM_SCORES
 from monitor.conventions.streams import (
     ALARM_ACTIVE,
@@ -54,11 +53,11 @@ _alarms = state_timeline(
     Said(
         "Alarms",
         "none",
-        "Streams whose alarm is not over.",
+        "Streams whose alarm is not over. Grey and hatched: nothing was judged within a day.",
         "No stream of this target can raise an alarm. This is not good.",
     ),
-    [prometheus(f"max by (lane, tier) ({of(ALARM_ACTIVE)})", "{{lane}} {{tier}}")],
-    Look(mappings=(values({0: ("quiet", GREEN), 1: ("alarm", RED)}),), palette=False),
+    [prometheus(alarmed(ALARM_ACTIVE, "lane, tier"), "{{lane}} {{tier}}")],
+    ALARMED,
 )
 _alarms_raised = stat(
     Said(
@@ -68,7 +67,7 @@ _alarms_raised = stat(
         "No stream of this target can raise an alarm.",
     ),
     [now(f"sum by (lane, tier) ({of(ALARMS)})", "{{lane}} {{tier}}")],
-    Look(steps=((None, GREEN), (1, ORANGE))),
+    Look(steps=((None, GREY), (1, ORANGE))),
 )
 _streams_without_an_alarm = stat(
     Said(

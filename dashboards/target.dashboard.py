@@ -17,6 +17,7 @@ from dashboards.frame import (
 from dashboards.panels import (
     GREEN,
     GREY,
+    ORANGE,
     RED,
     YELLOW,
     Look,
@@ -65,6 +66,7 @@ from monitor.conventions import (
 from monitor.slo.objective_rules import COVERAGE, ERROR
 
 _EMPTY = "Nothing of this target was judged within the hour. This is not good."
+_VALID = 'state="valid"'
 _STORE = "The store has no row of this target in this time range, or Grafana cannot reach it."
 _SILENT = "The monitor does not report this target."
 _TARGET = choice(
@@ -135,7 +137,7 @@ _left_out_and_why = table(
         "Left out, and why",
         "none",
         "Strata that are not looked at now.",
-        "Nothing that is planned is left out.",
+        "Nothing that is planned is left out, or no monitor reports.",
     ),
     [rows_of(f"max by (probe, stratum, reason) ({of(NOT_PROBED)}) == 1")],
 )
@@ -160,8 +162,16 @@ _prompt_sizes_looked_at = stat(
 )
 _calibration = state_timeline(
     Said("Calibration", "none", "How its calibration stands; only a valid one is used.", _SILENT),
-    [prometheus(f"max by (state) ({of(CALIBRATION)})", "{{state}}")],
-    Look(mappings=(values({0: ("no", GREY), 1: ("holds", GREEN)}),), palette=False),
+    [
+        prometheus(
+            f"max by (state) ({of(CALIBRATION, _VALID)}) or 2 * max by (state) ({of(CALIBRATION)})",
+            "{{state}}",
+        )
+    ],
+    Look(
+        mappings=(values({0: ("no", GREY), 1: ("holds", GREEN), 2: ("holds", ORANGE)}),),
+        palette=False,
+    ),
 )
 _golden_prompts_set_aside = stat(
     Said(
@@ -171,6 +181,7 @@ _golden_prompts_set_aside = stat(
         "The target is not calibrated.",
     ),
     [now(f"max by (target) ({of(GOLDEN_QUARANTINED)})", "{{target}}")],
+    Look(steps=((None, GREY), (1, YELLOW))),
 )
 _is_its_word_as_a_judge_trusted = stat(
     Said(

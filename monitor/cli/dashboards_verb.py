@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -122,6 +123,7 @@ def send(
     """
     token = _token(token_env, token_file)
     _refuse(url, token)
+    _refuse_folder(into)
     found = dashboards_in(folder or dashboards_folder())
     if dry_run:
         typer.echo(f"folder {into}")
@@ -149,6 +151,12 @@ def _token(env: str | None, file: Path | None) -> str | None:
         place = Place(file=Path.cwd() / "x", line=None, path="--token-file")
         return resolve_secret(SecretRef(kind="file", name=str(file), place=place))
     return None
+
+
+def _refuse_folder(uid: str) -> None:
+    """Raise unless the uid is one that Grafana takes; it goes into the path of a request."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", uid):
+        raise UsageError("--folder: a uid is up to 40 letters, digits, - and _ (change it)")
 
 
 def _refuse(url: str, token: str | None) -> None:

@@ -88,13 +88,13 @@ class _Api:
         name = f"folder {grafana.folder}"
         found = await self._send("GET", f"/api/folders/{grafana.folder}")
         if found.status == HTTPStatus.OK:
-            return Pushed(name=name, good=True, words="is there")
+            return self._taken(name, found, grafana.folder, "is there")
         if found.status != HTTPStatus.NOT_FOUND:
             return _refused(name, found)
         asked = {"uid": grafana.folder, "title": grafana.title}
         made = await self._send("POST", "/api/folders", asked)
         if made.status == HTTPStatus.OK:
-            return Pushed(name=name, good=True, words="made")
+            return self._taken(name, made, grafana.folder, "made")
         return _refused(name, made)
 
     async def save(self, dashboard: Dashboard, message: str) -> Pushed:
@@ -108,8 +108,17 @@ class _Api:
         }
         reply = await self._send("POST", "/api/dashboards/db", asked)
         if reply.status == HTTPStatus.OK:
-            return Pushed(name=dashboard.uid, good=True, words=f"saved: {dashboard.title}")
+            words = f"saved: {dashboard.title}"
+            return self._taken(dashboard.uid, reply, dashboard.uid, words)
         return _refused(dashboard.uid, reply)
+
+    @staticmethod
+    def _taken(name: str, reply: RawReply, uid: str, words: str) -> Pushed:
+        """Believe a 200 only if it names what was asked for: a page to log in is one too."""
+        if _json(reply).get("uid") == uid:
+            return Pushed(name=name, good=True, words=words)
+        what = "HTTP 200, but not as Grafana answers: a page to log in, or a proxy, before it?"
+        return Pushed(name=name, good=False, words=what)
 
     async def _send(
         self, method: str, path: str, asked: Mapping[str, Any] | None = None

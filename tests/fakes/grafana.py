@@ -21,6 +21,8 @@ class Grafana:
     url: str = ""
     token: str = TOKEN
     may_write: bool = True
+    # A proxy before it answers everything with its page to log in.
+    login: str = ""
     folders: dict[str, str] = field(default_factory=dict)
     dashboards: dict[str, dict[str, Any]] = field(default_factory=dict)
     arrived: list[tuple[str, str]] = field(default_factory=list)
@@ -28,6 +30,8 @@ class Grafana:
     def answer(self, method: str, path: str, token: str, body: Any) -> tuple[int, Any]:
         """Return status and JSON, as documented."""
         self.arrived.append((method, path))
+        if self.login:
+            return 200, self.login
         if token != f"Bearer {self.token}":
             return 401, {"message": "Unauthorized"}
         if method == "GET":

@@ -178,6 +178,16 @@ def test_a_token_that_is_refused_or_may_not_write_is_said(
     assert grafana.dashboards == {}
 
 
+def test_a_page_to_log_in_is_no_grafana(
+    grafana: Grafana, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grafana.login = "<html>log in</html>"
+    assert pushed(grafana) == 1
+    said = capsys.readouterr().out
+    assert "not as Grafana answers" in said
+    assert "saved" not in said
+
+
 def test_a_token_comes_from_a_file_too(tmp_path: Path, grafana: Grafana) -> None:
     file = tmp_path / "grafana.token"
     file.write_text(f"{TOKEN}\n", encoding="ascii")
@@ -202,6 +212,7 @@ def test_a_grafana_that_does_not_answer_is_no_refusal(
             ("--url", "https://g.example", "--token-env", "A", "--token-file", "b"),
             "not both",
         ),
+        (("--url", "https://g.example", "--folder", "../../x?y"), "--folder: a uid is"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_before(

@@ -1,0 +1,100 @@
+"""What panels say while a target is well, only errs, or nobody reports: asked as Prometheus would.
+
+Green only where something fresh was judged.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from monitor.grafana import dashboards_folder
+
+_OF = 'env="prod",target="glm"'
+_EXCHANGES = f'davylamp_exchanges_total{{{_OF},model="m",probe="canary",shape="canary",stratum="s"'
+_VERDICTS = f'davylamp_verdicts_total{{{_OF},model="m"'
+_UP = {'davylamp_build_info{env="prod",version="1"}': "1x300 stale"}
+_BAD = {f'{_VERDICTS},outcome="bad",class="LEAK"}}': "0x300 stale"}
+_STREAMS = {
+    f'davylamp_alarm_active{{{_OF},probe="canary",stratum="s",lane="hard",tier="page"}}': (
+        "0x300 stale"
+    ),
+    f'davylamp_findings_open{{{_OF},class="LEAK",state="confirmed",severity="critical",'
+    'route="direct"}': "0x300 stale",
+}
+
+
+def _counted(good: str, error: str) -> dict[str, str]:
+    return {
+        f'{_EXCHANGES},outcome="good",class="none"}}': f"{good} stale",
+        f'{_EXCHANGES},outcome="error",class="none"}}': f"{error} stale",
+    }
+
+
+WELL = _UP | _BAD | _STREAMS | _counted("0+2x300", "0x300")
+ERRS = _UP | _BAD | _STREAMS | _counted("0x300", "0+2x300")
+FEW = _UP | _BAD | _STREAMS | _counted("0x290 0+1x10", "0x300")
+_MONITOR_AT, _STOPPED_AT = "5h", "5h3m"
+_WORST, _GOOD = ("overview", "Worst class of the last hour"), ("overview", "Good answers of a day")
+_ALARMS, _OWN_ALARMS = ("overview", "Alarms of streams"), ("target", "Alarms")
+_LEAKS, _UNJUDGED = ("leak", "Open leaks"), ("economy", "Share that could not be judged")
+
+
+def _asked(dashboard: str, title: str) -> str:
+    """Return a panel's first question as Grafana would send it for this target."""
+    page = json.loads((dashboards_folder() / f"{dashboard}.json").read_text("utf-8"))
+    [panel] = [each for each in page["panels"] if each["title"] == title]
+    expr: str = panel["targets"][0]["expr"]
+    return expr.replace("$env", "prod").replace("$target", "glm")
+
+
+@pytest.mark.parametrize(
+    ("series", "at", "panel", "value"),
+    [
+        (WELL, _MONITOR_AT, _WORST, 0),
+        (ERRS, _MONITOR_AT, _WORST, -1),
+        (WELL, _STOPPED_AT, _WORST, None),
+        (WELL, _MONITOR_AT, _GOOD, 1),
+        (ERRS, _MONITOR_AT, _GOOD, None),
+        (FEW, _MONITOR_AT, _GOOD, None),
+        (WELL, _STOPPED_AT, _GOOD, None),
+        (WELL, _MONITOR_AT, _ALARMS, 0),
+        (ERRS, _MONITOR_AT, _ALARMS, -1),
+        (WELL, _STOPPED_AT, _ALARMS, None),
+        (WELL, _MONITOR_AT, _OWN_ALARMS, 0),
+        (ERRS, _MONITOR_AT, _OWN_ALARMS, -1),
+        (WELL, _MONITOR_AT, _LEAKS, 0),
+        (ERRS, _MONITOR_AT, _LEAKS, -1),
+        (WELL, _MONITOR_AT, _UNJUDGED, 0),
+        (ERRS, _MONITOR_AT, _UNJUDGED, 1),
+    ],
+    ids=lambda each: (
+        each[1] if isinstance(each, tuple) else None if isinstance(each, dict) else str(each)
+    ),
+)
+def test_green_is_only_what_was_judged_lately(
+    series: dict[str, str], at: str, panel: tuple[str, str], value: int | None, tmp_path: Path
+) -> None:
+    # Summed, so that labels need not be told again.
+    asked = f"sum ({_asked(*panel)})"
+    samples = [] if value is None else [{"labels": "{}", "value": value}]
+    test = {
+        "evaluation_interval": "1m",
+        "tests": [
+            {
+                "interval": "1m",
+                "input_series": [{"series": k, "values": v} for k, v in series.items()],
+                "promql_expr_test": [{"expr": asked, "eval_time": at, "exp_samples": samples}],
+            }
+        ],
+    }
+    file = tmp_path / "states.test.yml"
+    file.write_text(yaml.safe_dump(test), encoding="utf-8")
+    ran = subprocess.run(
+        ["promtool", "test", "rules", file], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
