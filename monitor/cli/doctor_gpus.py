@@ -26,6 +26,7 @@ async def check_gpus(around: Surroundings) -> AsyncIterator[Line]:
     """Read the GPUs once, if the configuration asks for it; a line for each that is not well."""
     gpus, folder = around.config.settings.gpus, around.config.file.parent
     if gpus.source == "off":
+        yield ok("gpus", "not read, gpus.source is off; `davylamp exporter` reads them elsewhere")
         return
     try:
         watch = gpu_watch(gpus, folder, around.clock, tuple)
@@ -53,7 +54,8 @@ def _lines(reading: GpusReading | None) -> Iterator[Line]:
         yield unknown("gpus", "the driver does not return from a call", "restart the machine")
         return
     if reading.driver_state is not DriverState.OK:
-        said = f"{reading.driver_state} (code {reading.error_code})"
+        more = reading.why or f"code {reading.error_code}"
+        said = f"{reading.driver_state} ({more})"
         yield fail("gpus", said, _REMEDIES.get(reading.driver_state, _OTHERWISE))
         return
     bad = [each for each in reading.gpus if each.state is not GpuState.OK]

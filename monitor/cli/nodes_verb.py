@@ -65,6 +65,9 @@ def nodes(
     could not be told.
     """
     if node:
+        if config != DEFAULT_CONFIG:
+            msg = "--config has no part in reading nodes named with --node (give one of them)"
+            raise UsageError(msg)
         if target:
             msg = "--target is of a configuration, --node is of none (give one of them)"
             raise UsageError(msg)
@@ -74,6 +77,12 @@ def nodes(
         msg = "--role, --engine and --token-env are of nodes named with --node (name one)"
         raise UsageError(msg)
     else:
+        if not config.exists():
+            msg = (
+                f"{config} cannot be read: no such file (name nodes with --node URL, which needs "
+                "none; or write one with `davylamp init`, or name another with --config)"
+            )
+            raise UsageError(msg)
         settings = read_config(str(config))
         set_up_logs(settings.log.level, settings.log.format)
         report = nodes_now(settings, tuple(target or ()), strict=strict)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
+from monitor.conventions.nodes import LiveState
 from monitor.nodes.record import Conformity, Role
+from monitor.reports.node_causes import cause_of, remedy_of
 from monitor.reports.nodes import (
     WORST_FIRST,
     GatewayReport,
@@ -41,9 +43,7 @@ def nodes_lines(report: NodesReport) -> Iterator[str]:
         for gateway in report.gateways:
             if gateway.target == target:
                 yield from _gateway(gateway)
-        for signal in report.signals:
-            if signal.target == target and signal.state == "fail":
-                yield _line("SIGNAL", _signal(signal))
+        yield from _signals([each for each in report.signals if each.target == target])
         yield ""
     yield printable(_rules(report))
     yield f"{_counts(report.nodes)}: {_WORDS[report.exit_code].upper()} (exit {report.exit_code})"
@@ -73,7 +73,7 @@ def _row(node: NodeReport) -> Iterator[str]:
     yield node.node
     yield node.engine or "?"
     yield node.version or "?"
-    yield node.role if node.reached or node.role != Role.UNIFIED else "?"
+    yield node.role if node.engine is not None or node.role != Role.UNIFIED else "?"
     yield _number(node.advertised_tokens)
     yield _number(node.enforced_tokens)
     yield _number(node.pool_tokens)
@@ -120,14 +120,15 @@ def _reasons(nodes: Sequence[NodeReport]) -> Iterator[str]:
     missing: dict[tuple[str, str], list[str]] = {}
     for node in nodes:
         if not node.reached:
-            unread.setdefault(node.reason, []).append(node.node)
+            unread.setdefault(remedy_of(node.reason), []).append(node.node)
             continue
         for rule in node.rules:
             key = (_state(rule), rule.rule)
             known.setdefault(key, rule)
             spoken.setdefault(key, {}).setdefault(rule.why, []).append(node.node)
         for gap in node.gaps:
-            missing.setdefault((gap.fact, gap.why), []).append(node.node)
+            missing.setdefault((gap.fact, remedy_of(gap.why)), []).append(node.node)
+    yield from _causes(nodes)
     for why, names in unread.items():
         yield from _reason("UNKNOWN", f"not reached: {why}", names)
     for (state, name), whys in sorted(spoken.items(), key=_gravity):
@@ -137,6 +138,18 @@ def _reasons(nodes: Sequence[NodeReport]) -> Iterator[str]:
     if len(missing) > _SHOWN_GAPS:
         more = _plural(len(missing) - _SHOWN_GAPS, "more fact")
         yield _line("", f"… and {more} that could not be read (in --json)")
+
+
+def _causes(nodes: Sequence[NodeReport]) -> Iterator[str]:
+    """Yield what stands before all that follows from it: by one cause many rules are unknown."""
+    causes: dict[str, list[str]] = {}
+    for node in nodes:
+        for gap in node.gaps if node.reached else ():
+            cause = cause_of(gap.fact, gap.why)
+            if cause is not None and node.node not in causes.setdefault(cause, []):
+                causes[cause].append(node.node)
+    for why, names in causes.items():
+        yield from _reason("UNKNOWN", why, names)
 
 
 def _state(rule: NodeRuleReport) -> str:
@@ -180,9 +193,24 @@ def _gateway(gateway: GatewayReport) -> Iterator[str]:
         yield _line("", f"… and {_plural(more, 'more model')} (in --json)")
 
 
-def _signal(signal: NodeSignalReport) -> str:
-    where = f"{signal.node}: " if signal.node else ""
-    return f"{where}{signal.kind}: {signal.why}"
+def _signals(signals: Sequence[NodeSignalReport]) -> Iterator[str]:
+    """Yield each signal that fails, then those that are not known with why, then who passes."""
+    for signal in signals:
+        if signal.state == LiveState.FAIL:
+            where = f"{signal.node}: " if signal.node else ""
+            yield _line("SIGNAL", f"{where}{signal.kind}: {signal.why}")
+    unknown: dict[tuple[str, str], list[str]] = {}
+    passing: dict[str, list[str]] = {}
+    for signal in signals:
+        where = signal.node or "all its nodes together"
+        if signal.state == LiveState.UNKNOWN:
+            unknown.setdefault((signal.kind, signal.why), []).append(where)
+        elif signal.state == LiveState.PASS:
+            passing.setdefault(signal.kind, []).append(where)
+    for (kind, why), names in unknown.items():
+        yield from _reason("SIGNAL", f"{kind} not known: {why}", names)
+    for kind, names in passing.items():
+        yield from _reason("SIGNAL", f"{kind} passes", names)
 
 
 def _line(label: str, text: str) -> str:

@@ -420,6 +420,7 @@ def test_a_node_that_is_no_engine_we_can_read_is_not_told(tmp_path: Path) -> Non
     found = line(report, "glm node a")
     assert found.startswith("unknown  glm node a: reachable, but no page shows an engine")
     assert "do: set engine" in found
+    assert "docs/nodes-facts.md" in found
 
 
 def test_a_node_wants_another_token_is_told(tmp_path: Path) -> None:
@@ -427,6 +428,16 @@ def test_a_node_wants_another_token_is_told(tmp_path: Path) -> None:
     report = of_nodes(tmp_path, text, NodeServer(vllm(), token=OTHER))
     assert "glm node a: refused with 401" in line(report, "glm node a")
     assert "planted-node" not in report.text
+
+
+def test_a_node_that_shows_its_metrics_alone_and_wants_a_token_is_told(tmp_path: Path) -> None:
+    pages = {path: replace(page, status=401) for path, page in vllm().items()}
+    pages["GET /metrics"] = vllm()["GET /metrics"]
+    report = of_nodes(tmp_path, "    nodes: [{name: a, url: 'NODE0'}]\n", NodeServer(pages))
+    found = line(report, "glm node a")
+    assert found.startswith("fail")
+    assert "HTTP 401" in found
+    assert "do: check token_env or token_file" in found
 
 
 def test_a_node_that_was_found_outside_the_ranges_names_the_remedy(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,21 @@ def test_a_node_of_an_unsafe_version_in_prefill_and_decode_mode_fails_without_a_
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("open_pages", [(), ("GET /metrics",)])
+def test_a_refused_token_is_the_first_thing_that_is_said(
+    open_pages: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = {name: replace(page, status=401) for name, page in sglang().items()}
+    pages = {**refused, **{name: sglang()[name] for name in open_pages}}
+    with serving(NodeServer(pages, token=None if open_pages else TOKEN)) as [url]:
+        assert main(["nodes", "--node", url]) == 3
+        said = capsys.readouterr().out.splitlines()
+    row, why = said[2], next(line for line in said[3:] if line)
+    assert ("unified" in row) == bool(open_pages)
+    assert "UNKNOWN   its token is refused, or it wants one (HTTP 401)" in why
+    assert "--token-env" in why
+
+
 def test_a_pool_bound_single_node_that_refuses_warns_and_exits_0(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -122,7 +138,8 @@ def test_roles_and_engines_are_given_once_or_once_for_each_node(
         (["--node", "a:1", "--target", "glm"], "--target is of a configuration"),
         (["--role", "prefill"], "are of nodes named with --node"),
         (["--node", "a:1", "--token-env", "NO_SUCH"], "environment variable NO_SUCH is not set"),
-        (["--config", "/no/such.yaml"], "cannot be read: no such file"),
+        (["--config", "/no/such.yaml"], "cannot be read: no such file (name nodes with --node URL"),
+        (["--config", "/no/such.yaml", "--node", "a:1"], "--config has no part in"),
     ],
 )
 def test_a_command_line_that_cannot_be_meant_exits_2(
