@@ -144,7 +144,7 @@ async def run_check(
     choices = {t.name: selected_probes(installation, t, selection) for t in targets}
     survey = await _survey(installation, [target.name for target in picked])
     tested = await installation.self_tester.run(secrets.randbits(64))
-    nodes = checked_nodes(survey, started_at.date())
+    nodes = checked_nodes(survey, started_at.date(), installation.findings.list_open())
     gateways = checked_gateways(survey)
     asked = [
         _Asked(

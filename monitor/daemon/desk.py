@@ -11,21 +11,26 @@ from typing import Protocol
 from monitor.app import store_of
 from monitor.clock import Clock
 from monitor.config import Config
-from monitor.errors import StoreError, UnsureError, UsageError
+from monitor.configured import node_rules
+from monitor.errors import ConfigError, StoreError, UnsureError, UsageError
 from monitor.findings import (
     Decision,
+    Finding,
     Findings,
     FindingState,
     finding_named,
     findings_in,
     from_row,
 )
+from monitor.nodewatch.verdicts import SHAPE as NODE_SHAPE
 from monitor.reports.audit import AuditReport, audit_report
 from monitor.reports.findings import (
     FindingsReport,
+    FoundNodeReport,
     ShownFinding,
     decided_line,
     findings_report,
+    found_node,
     shown_finding,
 )
 from monitor.reports.trial import trial_lines
@@ -72,13 +77,17 @@ class Desk(Protocol):
 class StoreDesk:
     """Answers from an open store."""
 
-    def __init__(self, store: Store, findings: Findings, clock: Clock) -> None:
+    def __init__(self, config: Config, store: Store, findings: Findings, clock: Clock) -> None:
+        self._config = config
         self._store = store
         self._findings = findings
         self._clock = clock
 
     def explain(self, trial: str) -> list[str]:
         """Return everything known of a trial."""
+        if trial.upper().startswith("F-"):
+            msg = f"{trial} is a finding, not a trial (davylamp findings show {trial})"
+            raise UsageError(msg)
         self._store.flush()
         known = self._store.reader.trial(trial)
         if known is None:
@@ -105,7 +114,19 @@ class StoreDesk:
     def finding(self, given: str) -> ShownFinding:
         """Return one finding, open or not, by its id or the beginning of it, with its history."""
         found = finding_named(self._store, given)
-        return shown_finding(found, self._store.reader.finding_history(found.id))
+        node = self._node(found) if found.shape == NODE_SHAPE else None
+        return shown_finding(found, self._store.reader.finding_history(found.id), node)
+
+    def _node(self, found: Finding) -> FoundNodeReport | None:
+        """Return what was last said of a finding's node; without links if no rules can be read."""
+        said = self._store.reader.last_verdict_of(found.id)
+        if said is None:
+            return None
+        try:
+            rules = node_rules(self._config)
+        except ConfigError:
+            rules = None
+        return found_node(said, rules)
 
     def decide(self, decision: Decision, given: str, said: Said) -> list[str]:
         """Confirm, dismiss, resolve or reopen a finding."""
@@ -145,4 +166,4 @@ def own_desk(config: Config, clock: Clock) -> Iterator[Desk]:
     with store_of(config) as store:
         findings = findings_in(store, clock.now())
         store.holds.settle_soon()
-        yield StoreDesk(store, findings, clock)
+        yield StoreDesk(config, store, findings, clock)

@@ -25,7 +25,9 @@ class FindingPages(Pages):
     def __init__(self, installation: Installation, token: str, stopping: asyncio.Event) -> None:
         super().__init__(token, stopping)
         self._installation = installation
-        self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
+        self._desk = StoreDesk(
+            installation.config, installation.store, installation.findings, installation.clock
+        )
         self._examining = asyncio.Lock()
 
     async def findings(self, request: Request) -> Response:

@@ -33,7 +33,9 @@ class StorePages(Pages):
     def __init__(self, installation: Installation, token: str, stopping: asyncio.Event) -> None:
         super().__init__(token, stopping)
         self._installation = installation
-        self._desk = StoreDesk(installation.store, installation.findings, installation.clock)
+        self._desk = StoreDesk(
+            installation.config, installation.store, installation.findings, installation.clock
+        )
         self._backing_up = asyncio.Lock()
         self._forgetting = asyncio.Lock()
 

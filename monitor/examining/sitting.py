@@ -26,6 +26,7 @@ from monitor.findings import (
 )
 from monitor.live import LiveTarget
 from monitor.model import Outcome, VerdictClass
+from monitor.nodewatch.verdicts import SHAPE as NODE_SHAPE
 from monitor.passes import Done, charge, never_answered
 from monitor.planning import ProbeChoice
 from monitor.probes import PROBES
@@ -67,12 +68,23 @@ async def subject_of(installation: Installation, given: str, rng: Random) -> Sub
     back, ``UnsureError`` if nothing of its evidence can be asked again.
     """
     finding = await asyncio.to_thread(finding_named, installation.store, given)
+    _refuse_a_node(finding)
     (target,) = selected(installation.config, (finding.target,))
     _refuse_another_leak(installation, finding)
     live, _ = await ready(installation, target)
     again, sources = await asyncio.to_thread(_again, installation, target, finding, live, rng)
     _refuse_harm(live, again)
     return Subject(finding=finding, live=live, again=again, sources=sources)
+
+
+def _refuse_a_node(finding: Finding) -> None:
+    if finding.shape == NODE_SHAPE:
+        msg = (
+            f"{finding.id}: a node has no trial to ask again: `davylamp nodes --target "
+            f"{finding.target}` says whether a rule still fails {finding.stratum}; once none does, "
+            f"`davylamp findings resolve {finding.id}`"
+        )
+        raise UnsureError(msg)
 
 
 def _refuse_another_leak(installation: Installation, finding: Finding) -> None:

@@ -84,8 +84,12 @@ def _said(match: RuleMatch) -> str:
 
 
 def _signals(judged: NodeVerdict) -> Iterator[Signal]:
+    """Yield what decided, and what could not be told: a warning is no failure of a node."""
+    fails = judged.conformity is Conformity.FAIL
     for match in judged.matches:
         if match.accepted_until is not None:
+            continue
+        if fails and match.conformity is Conformity.WARN:
             continue
         unknown = match.conformity is Conformity.UNKNOWN
         yield _signal(match.rule, match.why, Status.ERROR if unknown else Status.FAIL)

@@ -252,10 +252,22 @@ class TargetReport(Record):
     notes: list[str] = []
 
 
+class CheckedRuleReport(Record):
+    """One rule that speaks of a node; an accepted one counts for nothing."""
+
+    rule: str
+    conformity: str
+    why: str
+    public_since: date | None
+    public_days: int | None
+    accepted_until: date | None
+
+
 class CheckedNodeReport(Record):
     """One serving node, held to the rules; all that is known of it is in ``davylamp nodes``.
 
-    ``rule`` is the one that decided, ``shape`` the probe that it names.
+    ``rule`` is the one that decided, ``shape`` the probe that it names; ``rules`` are all that
+    speak of it, the worst first. ``finding`` is the open one of the node.
     """
 
     target: str
@@ -270,6 +282,8 @@ class CheckedNodeReport(Record):
     shape: str | None
     public_since: date | None
     public_days: int | None
+    rules: list[CheckedRuleReport] = []
+    finding: str | None = None
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 

@@ -5,22 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
+from monitor.findings import Finding
 from monitor.model import Outcome, VerdictClass
 from monitor.nodes.outcomes import CAME_TO
 from monitor.nodes.record import Conformity
 from monitor.nodes.survey import Survey
-from monitor.reports.check import CheckedGatewayReport, CheckedNodeReport, TargetReport
+from monitor.nodewatch.verdicts import SHAPE as NODE_SHAPE
+from monitor.reports.check import (
+    CheckedGatewayReport,
+    CheckedNodeReport,
+    CheckedRuleReport,
+    TargetReport,
+)
 from monitor.reports.nodes import NodeReport, node_reports
 from monitor.reports.summary import BAD_EXIT, GOOD_EXIT, UNSURE_EXIT, VERDICT_WORDS, overall_exit
 
 _EXITS = {Outcome.GOOD.value: GOOD_EXIT, Outcome.BAD.value: BAD_EXIT}
 _SHOWN_NODES = 4
 _SHOWN_MODELS = 5
+_SHOWN_RULES = 8
+_SHOWN_FINDINGS = 8
+UNSAFE, SUSPECT = VerdictClass.UNSAFE_NODE.label, VerdictClass.SUSPECT.label
+INVALID, ACCEPTED = "INVALID", "ACCEPTED"
+# In the order in which they are shown.
+_RULE_LABELS = {
+    Conformity.FAIL.value: UNSAFE,
+    Conformity.UNKNOWN.value: INVALID,
+    Conformity.WARN.value: SUSPECT,
+}
+_LABELS = (*_RULE_LABELS.values(), ACCEPTED)
 
 
-def checked_nodes(survey: Survey, today: date) -> list[CheckedNodeReport]:
-    """Return what the rules make of each node, the worst first."""
-    return [_checked(node) for node in node_reports(survey, today)]
+def checked_nodes(
+    survey: Survey, today: date, findings: Sequence[Finding] = ()
+) -> list[CheckedNodeReport]:
+    """Return what the rules make of each node, the worst first; ``findings`` are the open ones."""
+    opened = {(each.target, each.stratum): each.id for each in findings if each.shape == NODE_SHAPE}
+    return [
+        _checked(node, opened.get((node.target, node.node))) for node in node_reports(survey, today)
+    ]
 
 
 def checked_gateways(survey: Survey) -> list[CheckedGatewayReport]:
@@ -72,13 +95,15 @@ def node_lines(
     """Yield label and text of what is to be shown of one target's nodes."""
     groups: dict[tuple[str, str], list[CheckedNodeReport]] = {}
     for node in nodes:
-        groups.setdefault((_label(node), node.reason), []).append(node)
-    for (label, reason), alike in groups.items():
-        if label:
-            yield label, f"{reason}{_known(alike[0])}"
-            shown = ", ".join(each.node for each in alike[:_SHOWN_NODES])
-            more = len(alike) - _SHOWN_NODES
-            yield "", f"on {shown}{f' and {more} more' if more > 0 else ''}"
+        for said in _said_of(node):
+            groups.setdefault(said, []).append(node)
+    for label in _LABELS:
+        told = [(text, alike) for (said, text), alike in groups.items() if said == label]
+        for text, alike in told[:_SHOWN_RULES]:
+            yield label, text
+            yield "", f"on {_names(alike)}"
+        if len(told) > _SHOWN_RULES:
+            yield "", f"… and {len(told) - _SHOWN_RULES} more (all are in --json)"
     good = sum(not _label(node) for node in nodes)
     if good:
         yield "NODES", f"{good} of {len(nodes)} pass every rule"
@@ -90,20 +115,46 @@ def node_lines(
             yield "", f"… and {len(gateway.unprobed) - _SHOWN_MODELS} more (all are in --json)"
 
 
+def finding_lines(nodes: Sequence[CheckedNodeReport]) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each finding that is open on one target's nodes."""
+    opened = [node for node in nodes if node.finding]
+    for node in opened[:_SHOWN_FINDINGS]:
+        mended = ""
+        if node.outcome == Outcome.GOOD.value:
+            mended = f"; no rule fails it now: davylamp findings resolve {node.finding}"
+        yield "OPEN", f"finding {node.finding}: {UNSAFE} in node {node.node}{mended}"
+    if len(opened) > _SHOWN_FINDINGS:
+        yield "", f"… and {len(opened) - _SHOWN_FINDINGS} more (davylamp findings list)"
+
+
 def _label(node: CheckedNodeReport) -> str:
     if node.outcome == Outcome.INVALID.value:
-        return "INVALID"
+        return INVALID
     return "" if node.verdict_class == VerdictClass.NONE.label else node.verdict_class
 
 
-def _known(node: CheckedNodeReport) -> str:
-    rule = f" ({node.rule}" if node.rule else ""
-    if rule and node.public_since is not None:
-        rule += f", public since {node.public_since.isoformat()}, {node.public_days} days"
-    return f"{rule})" if rule else ""
+def _said_of(node: CheckedNodeReport) -> Iterator[tuple[str, str]]:
+    """Yield label and text of why a node is not read, else of each rule that speaks of it."""
+    if node.outcome == Outcome.INVALID.value and node.rule is None:
+        yield INVALID, node.reason
+        return
+    for rule in node.rules:
+        label = _RULE_LABELS[rule.conformity]
+        known = rule.rule
+        if rule.public_since is not None:
+            known += f", public since {rule.public_since.isoformat()}, {rule.public_days} days"
+        if rule.accepted_until is not None:
+            label, known = ACCEPTED, f"{known}, until {rule.accepted_until.isoformat()}"
+        yield label, f"{rule.why} ({known})"
 
 
-def _checked(node: NodeReport) -> CheckedNodeReport:
+def _names(nodes: Sequence[CheckedNodeReport]) -> str:
+    more = len(nodes) - _SHOWN_NODES
+    shown = ", ".join(each.node for each in nodes[:_SHOWN_NODES])
+    return f"{shown}{f' and {more} more' if more > 0 else ''}"
+
+
+def _checked(node: NodeReport, finding: str | None) -> CheckedNodeReport:
     outcome, verdict_class = CAME_TO[node.conformity]
     decided = next(
         (
@@ -126,4 +177,16 @@ def _checked(node: NodeReport) -> CheckedNodeReport:
         shape=decided.shape if decided else None,
         public_since=decided.public_since if decided else None,
         public_days=decided.public_days if decided else None,
+        rules=[
+            CheckedRuleReport(
+                rule=each.rule,
+                conformity=each.conformity.value,
+                why=each.why,
+                public_since=each.public_since,
+                public_days=each.public_days,
+                accepted_until=each.accepted_until,
+            )
+            for each in node.rules
+        ],
+        finding=finding,
     )

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from monitor.findings import REPORTED_SHAPE, Finding
-from monitor.model import VerdictClass
+from monitor.findings import REPORTED_SHAPE, Finding, FindingState
+from monitor.model import Status, Verdict, VerdictClass
+from monitor.nodes.ruleset import RuleSet
+from monitor.nodewatch.verdicts import OVER_LENGTH
+from monitor.nodewatch.verdicts import SHAPE as NODE_SHAPE
 from monitor.reports.check import Record
 from monitor.reports.terminal import printable
 from monitor.store.rows import FindingChangeRow
@@ -21,6 +24,7 @@ from monitor.store.rows import FindingChangeRow
 FINDINGS_SCHEMA_VERSION = "1.0"
 # A fault seen for weeks has thousands of versions that only count on.
 _SHOWN_CHANGES = 50
+_OPEN = frozenset(state.value for state in FindingState if state.is_open)
 
 
 class FindingReport(Record):
@@ -81,12 +85,36 @@ class FindingsReport(Record):
     suppressing: tuple[FindingReport, ...]
 
 
+class FoundRuleReport(Record):
+    """A rule that fails a node: why, where one reads about it, and since when it is public.
+
+    ``link`` is empty and ``public_since`` null where the rules in force do not hold it.
+    """
+
+    rule: str
+    why: str
+    link: str
+    public_since: date | None
+
+
+class FoundNodeReport(Record):
+    """What the newest verdict of a finding says of its node, and when that was."""
+
+    decided_at: datetime
+    reason: str
+    rules: tuple[FoundRuleReport, ...]
+
+
 class ShownFinding(Record):
-    """One finding, and each version of it that is known, the oldest first."""
+    """One finding, and each version of it that is known, the oldest first.
+
+    ``node`` is of a finding of a node; null for any other, or if no verdict of it is kept.
+    """
 
     schema_version: str = FINDINGS_SCHEMA_VERSION
     finding: FindingReport
     history: tuple[FindingChangeReport, ...]
+    node: FoundNodeReport | None = None
 
 
 def findings_report(
@@ -99,13 +127,39 @@ def findings_report(
     )
 
 
-def shown_finding(finding: Finding, history: Sequence[FindingChangeRow]) -> ShownFinding:
+def found_node(said: Verdict, rules: RuleSet | None) -> FoundNodeReport:
+    """Return what a verdict says of a node; ``rules`` give the links, if they can be read."""
+    known = {rule.id: rule for rule in rules.rules} if rules else {}
+    failing = [
+        each for each in said.signals if each.status is Status.FAIL and each.variant != OVER_LENGTH
+    ]
+    return FoundNodeReport(
+        decided_at=said.decided_at,
+        reason=said.reason,
+        rules=tuple(
+            FoundRuleReport(
+                rule=each.variant,
+                why=each.explanation,
+                link=known[each.variant].link if each.variant in known else "",
+                public_since=known[each.variant].public if each.variant in known else None,
+            )
+            for each in failing
+        ),
+    )
+
+
+def shown_finding(
+    finding: Finding,
+    history: Sequence[FindingChangeRow],
+    node: FoundNodeReport | None = None,
+) -> ShownFinding:
     """Return a finding with its history as a record."""
     known = FindingChangeReport.model_fields
     changes = [{name: getattr(row, name) for name in known} for row in history]
     return ShownFinding(
         finding=_finding_report(finding),
         history=tuple(FindingChangeReport.model_validate(change) for change in changes),
+        node=node,
     )
 
 
@@ -130,11 +184,36 @@ def finding_lines(shown: ShownFinding) -> list[str]:
     """Return the lines about one finding: strata, trials, and what changed about it when."""
     finding, history = shown.finding, shown.history
     lines = [_line(finding)]
-    lines += [f"  stratum  {stratum}" for stratum in (finding.stratum, *finding.children)]
-    lines += [f"  signal   {signal}" for signal in finding.signals]
+    if finding.shape == NODE_SHAPE:
+        lines += [f"  {line}" for line in _of_node(finding, shown.node)]
+    else:
+        lines += [f"  stratum  {stratum}" for stratum in (finding.stratum, *finding.children)]
+        lines += [f"  signal   {signal}" for signal in finding.signals]
     lines += [f"  trial    davylamp explain {trial}" for trial in finding.trials]
     lines += [f"  history  {line}" for line in _history(history)]
+    if finding.shape == NODE_SHAPE and finding.state in _OPEN:
+        now = f"davylamp nodes --target {finding.target}"
+        closing = f"davylamp findings resolve {finding.id} --why …"
+        lines.append(f"  next     {now}    # whether a rule still fails it")
+        lines.append(f"  next     {closing}    # once none does; it does not close by itself")
     return [printable(line) for line in lines]
+
+
+def _of_node(finding: FindingReport, node: FoundNodeReport | None) -> Iterator[str]:
+    """Yield which node, and each rule that failed it when that was last said."""
+    yield f"node     {finding.stratum}"
+    if node is None:
+        yield from (f"signal   {signal}" for signal in finding.signals)
+        return
+    yield f"said     {node.decided_at:%Y-%m-%d %H:%M:%S} UTC"
+    for rule in node.rules:
+        public = f", public since {rule.public_since.isoformat()}" if rule.public_since else ""
+        yield f"fails    {rule.rule}{public}"
+        yield f"         {rule.why}"
+        if rule.link:
+            yield f"         {rule.link}"
+    if not node.rules:
+        yield f"fails    {node.reason}"
 
 
 def decided_line(finding: Finding) -> str:
@@ -142,8 +221,11 @@ def decided_line(finding: Finding) -> str:
     said = f"{finding.id} is {finding.state.value}"
     if finding.suppressed_until is not None:
         said += f"; its twins open nothing until {finding.suppressed_until:%Y-%m-%d %H:%M} UTC"
-    # Neither what was reported nor a stream is a shape that waited for this.
-    waited = finding.shape != REPORTED_SHAPE and finding.opened_class is not VerdictClass.DRIFT
+    # Neither what was reported, a node nor a stream is a shape that waited for this.
+    waited = (
+        finding.shape not in {REPORTED_SHAPE, NODE_SHAPE}
+        and finding.opened_class is not VerdictClass.DRIFT
+    )
     if finding.is_open or not waited:
         return printable(said)
     return printable(f"{said}; {finding.shape} is probed again on {finding.target}")
@@ -220,7 +302,9 @@ def _suppressed(finding: FindingReport) -> str:
 def _line(finding: FindingReport) -> str:
     seen = f"{finding.first_seen:%Y-%m-%d %H:%M} to {finding.last_seen:%Y-%m-%d %H:%M} UTC"
     verdicts = "1 verdict" if finding.count == 1 else f"{finding.count} verdicts"
+    # Of nodes the stratum is the name, and tells one finding from another.
+    node = f" {finding.stratum}" if finding.shape == NODE_SHAPE else ""
     return (
-        f"{finding.id}  {finding.verdict_class}  {finding.target}  {finding.shape}  "
+        f"{finding.id}  {finding.verdict_class}  {finding.target}  {finding.shape}{node}  "
         f"{finding.state}  {verdicts}  {_confirmed(finding)}{seen}{_suppressed(finding)}"
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import starmap
 
 from monitor.conventions import NotProbed
+from monitor.nodewatch.verdicts import SHAPE as NODE_SHAPE
 from monitor.reports.calibrated import calibrated_lines, tolerance_words
 from monitor.reports.check import (
     AnswersReport,
@@ -18,7 +19,7 @@ from monitor.reports.check import (
     TargetReport,
     UnseenReport,
 )
-from monitor.reports.checked_nodes import node_lines
+from monitor.reports.checked_nodes import finding_lines, node_lines
 
 _LABEL_COLUMNS = 12
 _SHOWN_UNSEEN = 12
@@ -36,7 +37,10 @@ def render(report: CheckReport) -> list[str]:
         lines.append("")
     for name in _only_read(report):
         lines.append(f"{name}  read for its nodes only")
-        lines.extend(starmap(_line, _about_nodes(report, name)))
+        nodes = [each for each in report.nodes if each.target == name]
+        lines.extend(starmap(_line, (*_about_nodes(report, name), *finding_lines(nodes))))
+        found = [each.finding for each in nodes if each.finding]
+        lines += [_line("NEXT", f"davylamp findings show {each}") for each in found[:1]]
         lines += [_line("NEXT", _nodes_command(name)), ""]
     lines.extend(_line("BLIND", words) for words in report.blind)
     verdict = {0: "good", 1: "bad", 3: "could not tell"}.get(report.exit_code, "unknown")
@@ -62,7 +66,7 @@ def render_target(
         since = f"{finding.first_seen:%Y-%m-%d %H:%M} UTC"
         yield _line(
             "OPEN",
-            f"finding {finding.finding}: {finding.verdict_class} in {finding.shape} since {since}"
+            f"finding {finding.finding}: {finding.verdict_class} in {_where(finding)} since {since}"
             + _confirmed(finding),
         )
     for words in calibrated_lines(target.target, target.calibrated):
@@ -171,6 +175,12 @@ def _size(found: FoundReport) -> str:
         f"prompt of {found.size_tokens} ± {found.size_error_tokens} tokens "
         f"at the limit of {found.limit_tokens}"
     )
+
+
+def _where(finding: OpenFindingReport) -> str:
+    """Return the shape of a finding; of a node's its name, which tells it from another."""
+    node = f" {finding.stratum}" if finding.shape == NODE_SHAPE else ""
+    return f"{finding.shape}{node}"
 
 
 def _confirmed(finding: OpenFindingReport) -> str:

@@ -120,6 +120,12 @@ class Reader(AuditReader):
         bound = {"finding": finding, "classes": labels, "most": most}
         return self._whole(self._rows(VerdictRow, where, bound))
 
+    def last_verdict_of(self, finding: str) -> Verdict | None:
+        """Return the newest verdict that joined a finding."""
+        where = "finding = {finding:String} ORDER BY decided_at DESC, id DESC LIMIT 1"
+        rows = self._rows(VerdictRow, where, {"finding": finding})
+        return next(iter(self._whole(rows)), None)
+
     def exchanges_of(self, trials: Sequence[str]) -> tuple[ExchangeRow, ...]:
         """Return the exchanges of these trials."""
         where = "trial IN {trials:Array(String)} ORDER BY trial, exchange"

@@ -122,6 +122,11 @@ def test_a_target_with_nodes_alone_is_read_and_spends_nothing(
     shown = installation.davylamp("check")
     assert "glm  read for its nodes only" in shown.stdout
     assert "  UNSAFE_NODE " in shown.stdout
+    for rule in ("pool-bound-unsafe", "decode-admits-more", "pages-reused"):
+        assert f"(sglang-pd-{rule}" in shown.stdout or f"(sglang-{rule}" in shown.stdout
+    found = [node.finding for node in run.report.nodes]
+    assert all(f"finding {each}: UNSAFE_NODE in node" in shown.stdout for each in found)
+    assert f"davylamp findings show {found[0]}" in shown.stdout
     assert shown.stdout.rstrip().endswith("BAD (exit 1)")
     assert installation.contents()["exchanges"] == []
 

@@ -12,9 +12,14 @@ import pytest
 from monitor.cli.main import main
 from monitor.findings import findings_in
 from monitor.model import VerdictClass
+from monitor.nodes.record import Conformity
+from monitor.nodewatch import node_verdict
 from monitor.reports.findings import finding_lines, shown_finding
+from monitor.sinks.base import no_trial
+from monitor.sinks.clickhouse import ClickHouseSink
 from monitor.store import open_store
 from tests.unit.daemon.installed import config_of
+from tests.unit.nodewatch.building import POOL_BOUND, UNSAFE, judged
 from tests.unit.store.samples import NOW
 from tests.unit.test_finding_decisions import flawed
 from tests.unit.test_findings import bad, findings
@@ -63,6 +68,52 @@ def test_what_is_closed_can_still_be_listed_and_shown(folder: Path, capsys: Capt
     assert len(history) == 2
     assert history[0].endswith("LEAK  confirmed  1 verdict")
     assert history[1].endswith("LEAK  resolved  1 verdict  by ann: upgraded\\u001b[0m")
+
+
+def unsafe(folder: Path) -> str:
+    """Record what rules say of two nodes and return the id of the first one's finding."""
+    warned = replace(POOL_BOUND, rule="sglang-pd-pages-reused")
+    with open_store(folder / "store") as store:
+        book = findings_in(store, NOW)
+        ids = []
+        for number, node in enumerate(("prefill-0", "decode-0"), start=1):
+            said = node_verdict(
+                judged(UNSAFE, warned, conformity=Conformity.FAIL, node=node),
+                model="glm-5.3",
+                verdict_id=f"verdict-{number}",
+                now=NOW,
+                rules="ab" * 32,
+            )
+            found = book.record(said)
+            assert found is not None
+            said = replace(said, finding=found.id)
+            ClickHouseSink(store.writer, store.hasher).deliver(no_trial(said), said)
+            ids.append(found.id)
+    return ids[0]
+
+
+def test_a_finding_of_a_node_says_which_rule_fails_it_and_what_to_do(
+    folder: Path, capsys: Capture
+) -> None:
+    one = unsafe(folder)
+    assert findings_verb(folder, "list") == 0
+    listed = capsys.readouterr().out
+    assert "node prefill-0  confirmed" in listed
+    assert "node decode-0  confirmed" in listed
+    assert findings_verb(folder, "show", one) == 0
+    shown = capsys.readouterr().out
+    assert "  fails    sglang-pd-over-length, public since 2026-07-06\n" in shown
+    assert "           what is longer is not safely refused\n" in shown
+    assert "           https://github.com/sgl-project/sglang/issues/30233\n" in shown
+    assert "sglang-pd-pages-reused" not in shown, "a warning is no failure"
+    assert "  next     davylamp nodes --target glm " in shown
+    assert f"  next     davylamp findings resolve {one} " in shown
+    assert main(["explain", one, "--config", str(folder / "davylamp.yaml")]) == 2
+    assert f"davylamp findings show {one}" in capsys.readouterr().err
+    assert findings_verb(folder, "verify", one) == 3
+    assert "`davylamp nodes --target glm`" in capsys.readouterr().err
+    assert findings_verb(folder, "resolve", one, "--why", "upgraded") == 0
+    assert "probed again" not in capsys.readouterr().out
 
 
 def test_what_is_not_there_or_closed_is_said(folder: Path, capsys: Capture) -> None:
