@@ -18,7 +18,9 @@ direction says nothing: prefill also counts what is aborted, fails in transfer o
 that prefill was read too early for is missing.
 
 *Restarts* lose what was counted between the last reading and the end, and a group with another
-member is another group: both begin anew. A node that was not read only makes the answer wait.
+member is another group: both begin anew. A node that was not read only makes the answer wait. But
+who was not read for a while may have begun anew and counted past where it had been, if it does not
+say since when it runs: a count that one process could reach in that while is taken for a restart.
 
 *The price*: with steady traffic a share of prompts is not seen to be missing while it is below
 (LAG + MARGIN window) / (LAG + window); over the longest window that is 9 % (``UNSEEN``).
@@ -48,6 +50,9 @@ MARGIN = 0.05
 IDLE_READINGS = 3
 # Under steady traffic, a smaller share of all tokens is not seen to be missing.
 UNSEEN = (LAG + MARGIN * LONGEST_WINDOW) / (LAG + LONGEST_WINDOW)
+# No node reads more tokens a second, cached ones included; eight H100 of a large model read 52,300
+# uncached (https://lmsys.org/blog/2025-05-05-large-scale-ep/).
+MOST_A_SECOND = 250_000
 _TOKENS = NodeCounter.PROMPT_TOKENS
 _SPLIT = (Role.PREFILL, Role.DECODE)
 
@@ -79,6 +84,7 @@ class PromptTotals:
         self._members: frozenset[tuple[str, Role]] = frozenset()
         self._counts: dict[str, NodeCounts] = {}
         self._at: datetime | None = None
+        self._waited = False
         self._points: deque[_Point] = deque()
         self._starts: deque[_Start] = deque()
 
@@ -92,6 +98,7 @@ class PromptTotals:
             return None
         waits = _waits(nodes, split)
         if waits:
+            self._waited = True
             return self._signal(LiveState.UNKNOWN, waits)
         self._follow(split)
         return self._judged()
@@ -101,8 +108,11 @@ class PromptTotals:
         at, members = max(each.read_at for each in split), _members(split)
         if self._at is not None and at <= self._at:
             return
-        self._at, before, self._members = at, self._members, members
+        since, before = self._at if self._waited else None, self._members
+        self._at, self._members, self._waited = at, members, False
         grown = self._growth(split) if members == before else None
+        if since is not None and any(_may_be_another(each, since) for each in split):
+            grown = None
         if grown is None:
             self._begin_anew(split, at)
             return
@@ -207,6 +217,15 @@ def _waits(nodes: Sequence[NodeSnapshot], split: Sequence[NodeSnapshot]) -> str:
 
 def _members(nodes: Iterable[NodeSnapshot]) -> frozenset[tuple[str, Role]]:
     return frozenset((each.node, each.role) for each in nodes)
+
+
+def _may_be_another(node: NodeSnapshot, since: datetime) -> bool:
+    """Tell whether all that a node has counted may have come after ``since``, by a new process."""
+    started = node.live.started_seconds
+    if started is not None and started < since.timestamp():
+        return False
+    seconds = (node.read_at - since).total_seconds()
+    return node.live.counters[_TOKENS] <= MOST_A_SECOND * seconds
 
 
 def _is_idle(node: NodeSnapshot) -> bool:

@@ -30,7 +30,7 @@ class Cluster:
         self.step = step
         self.counts = {f"p{n}": 1e6 for n in range(prefill)}
         self.counts |= {f"d{n}": 5e6 for n in range(decode)}
-        self.started = dict.fromkeys(self.counts, 1_700_000_000.0)
+        self.started: dict[str, float | None] = dict.fromkeys(self.counts, 1_700_000_000.0)
         self.readings = 0
         self.totals = PromptTotals("glm")
 
@@ -184,7 +184,7 @@ def test_a_restart_begins_anew() -> None:
     cluster = Cluster().settled()
     cluster.read(p0=500_000)
     cluster.counts["p0"] = 10.0
-    cluster.started["p0"] += 3600
+    cluster.started["p0"] = 1_700_003_600.0
     said = cluster.read(d0=500_000)
     assert state(said) is UNKNOWN
     for _ in range(LAG_READINGS - 4):
@@ -218,6 +218,42 @@ def test_a_node_that_is_not_read_only_makes_it_wait() -> None:
         assert state(said) is UNKNOWN
     cluster.read()
     assert state(cluster.read()) is PASS
+
+
+def _after_a_gap(cluster: Cluster, *, hours: float, tokens: float) -> LiveSignal | None:
+    """Prefill begins anew unseen, and counts to more than it had; then an hour of good traffic."""
+    for _ in range(int(timedelta(hours=hours) / cluster.step)):
+        cluster.counts["d0"] += 1000
+        nodes = cluster.nodes(BUSY)
+        cluster.totals.take([silent(nodes[0]), nodes[1]])
+        cluster.readings += 1
+    cluster.counts["p0"] = tokens
+    said = cluster.read()
+    for _ in range(int(2 * LAG / cluster.step)):
+        assert state(said) is not FAIL
+        said = cluster.read(p0=10_000, d0=10_000)
+    return said
+
+
+@pytest.mark.parametrize("hours", [0.5, 2.5])
+def test_a_node_that_may_have_begun_anew_while_it_was_not_read_begins_anew(hours: float) -> None:
+    cluster = Cluster()
+    cluster.started = dict.fromkeys(cluster.started, None)
+    cluster.counts["p0"] = 240_000.0
+    cluster.read(times=2 * LAG_READINGS, p0=1000, d0=1000)
+    last = cluster.counts["p0"]
+    assert state(_after_a_gap(cluster, hours=hours, tokens=last + 11_000)) is PASS
+
+
+def test_a_count_that_no_new_process_could_have_is_the_old_ones() -> None:
+    cluster = Cluster()
+    cluster.started = dict.fromkeys(cluster.started, None)
+    cluster.counts = {"p0": 1e10, "d0": 1e10}
+    cluster.read(times=2 * LAG_READINGS, p0=100_000, d0=100_000)
+    nodes = cluster.nodes(BUSY)
+    cluster.totals.take([silent(nodes[0]), nodes[1]])
+    cluster.readings += 1
+    assert state(cluster.read(p0=100_000, d0=100_000)) is PASS
 
 
 def test_a_reading_that_comes_twice_counts_once() -> None:
