@@ -251,7 +251,7 @@ _diverge = time_series(
     ),
     [
         prometheus(
-            f"sum by (target, role) (increase({of(nodes.NODE_COUNTER, _TAKEN_IN)}[1h]))",
+            f"sum by (target, role) (increase({of(nodes.NODE_EVENTS, _TAKEN_IN)}[1h]))",
             "{{target}} {{role}}",
         )
     ],
@@ -298,7 +298,7 @@ _transfers = time_series(
     ),
     [
         prometheus(
-            f"sum by (target, node, kind) (increase({of(nodes.NODE_COUNTER, _FAILURES)}[1h]))",
+            f"sum by (target, node, kind) (increase({of(nodes.NODE_EVENTS, _FAILURES)}[1h]))",
             "{{node}} {{kind}}",
         )
     ],

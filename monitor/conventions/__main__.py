@@ -123,7 +123,7 @@ def _node_values() -> list[tuple[str, str]]:
         ("`state` of `node_rules_matched`", "`fail`, `warn`, `unknown`, `accepted`"),
         ("`state` of `kv_pool_tokens`", ", ".join(f"`{each}`" for each in KvState)),
         ("`state` of `node_requests`", ", ".join(f"`{each}`" for each in RequestState)),
-        ("`kind` of `node_counter_total`", ", ".join(f"`{each}`" for each in COUNTERS)),
+        ("`kind` of `node_events_total`", ", ".join(f"`{each}`" for each in COUNTERS)),
         ("`role`", "`unified`, `prefill`, `decode`"),
         ("`rule`", "a rule of [nodes](node-rules.md), or why there is no judgement"),
         ("`version` of `node_info`", _VERSIONS),

@@ -117,8 +117,8 @@ KV_POOL_TOKENS = gauge(
     *(*_NODE_ROLE, L.STATE),
 )
 NODE_REQUESTS = gauge("node_requests", "Requests on a node that run, or wait.", *(*_NODE, L.STATE))
-NODE_COUNTER = counter(
-    "node_counter_total",
+NODE_EVENTS = counter(
+    "node_events_total",
     "What a node counts since it started, whatever its engine calls it.",
     *(*_NODE_ROLE, L.KIND),
 )

@@ -149,7 +149,7 @@ class _Families:
         self._put(names.NODE_REQUESTS, (*node, RequestState.RUNNING.value), live.kv.running)
         self._put(names.NODE_REQUESTS, (*node, RequestState.QUEUED.value), live.kv.queued)
         for kind, count in live.counters.items():
-            self._put(names.NODE_COUNTER, (*node, snapshot.role.value, kind.value), count)
+            self._put(names.NODE_EVENTS, (*node, snapshot.role.value, kind.value), count)
         self._put(names.NODE_ACCEPT_LENGTH, node, live.accept_length)
         self._put(names.NODE_ACCEPT_RATIO, node, live.accept_ratio)
 
@@ -186,7 +186,7 @@ _OF_NODES = (
     names.KV_POOL_USAGE,
     names.KV_POOL_TOKENS,
     names.NODE_REQUESTS,
-    names.NODE_COUNTER,
+    names.NODE_EVENTS,
     names.NODE_ACCEPT_LENGTH,
     names.NODE_ACCEPT_RATIO,
     names.NODE_SIGNAL,

@@ -10,6 +10,7 @@ from monitor.conventions import nodes as names
 from monitor.conventions.nodes import LiveKind, LiveState
 from monitor.model import VerdictClass
 from monitor.slo.alert import Alert
+from monitor.slo.links import NODES_DASHBOARD
 from monitor.slo.promql import equals, fits, last_said, one_of, selector
 
 _TARGET = ("env", "target")
@@ -27,8 +28,11 @@ def _largest(metric: str, *by: str) -> str:
 
 def _fails(*by: str, kinds: tuple[LiveKind, ...]) -> str:
     matchers = (one_of("kind", kinds), equals("state", LiveState.FAIL))
-    said = last_said(selector(names.NODE_SIGNAL.name, *matchers))
-    return f"max by ({', '.join(by)}) (\n  {said}\n) == 1"
+    now = selector(names.NODE_SIGNAL.name, *matchers)
+    # Only a monitor that is silent is remembered: one that reads tells of every node it has, and
+    # what it does not tell of was taken out.
+    silent = f"({last_said(now)} unless on (env) {_READ} > 0)"
+    return f"max by ({', '.join(by)}) (\n  {now}\n  or {silent}\n) == 1"
 
 
 # What nobody can tell anything of.
@@ -40,10 +44,11 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
         severity="warning",
         summary="{{ $labels.target }}: the node {{ $labels.node }} does not answer",
         description=(
-            "It is down, its address is not allowed, its token is refused, or where nodes are "
+            "It is down or still loads its model, its address is not allowed, or where nodes are "
             "found could not be read. Whether it is safe is not known."
         ),
         evidence=(names.NODE_UP.name, _NODE),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampNodeUnknown",
@@ -55,10 +60,12 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
         severity="warning",
         summary="{{ $labels.target }}: whether the node {{ $labels.node }} is safe is not known",
         description=(
-            "It answers, but a fact that a rule needs is missing: an unknown engine or version, a "
-            "metric that is not there. `davylamp nodes` names it. It is not green."
+            "It answers, but a fact that a rule needs is missing: its token is refused, an unknown "
+            "engine or version, a metric that is not there. `davylamp nodes` names it. It is not "
+            "green."
         ),
         evidence=(names.NODE_CONFORMITY.name, _NODE),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampNodeNotCounting",
@@ -66,7 +73,7 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             f"group by ({', '.join(_NODE)}) (\n"
             f"  {selector(names.NODE_INFO.name, fits('role', 'prefill|decode'))}\n"
             f") unless on ({', '.join(_NODE)}) (\n"
-            f"  {selector(names.NODE_COUNTER.name, equals('kind', 'prompt_tokens'))}\n)"
+            f"  {selector(names.NODE_EVENTS.name, equals('kind', 'prompt_tokens'))}\n)"
         ),
         wait="1h",
         severity="warning",
@@ -76,6 +83,7 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             "is dropped between prefill and decode would not show in what nodes count."
         ),
         evidence=(names.NODE_INFO.name, _NODE),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampNodesNotFound",
@@ -88,6 +96,7 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             "what serves it."
         ),
         evidence=(names.NODES_KNOWN.name, _TARGET),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampNodesNotRead",
@@ -106,6 +115,7 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             "configured any more. What nodes say now is not known."
         ),
         evidence=(_READ, ("env",)),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampNodeRulesOld",
@@ -124,6 +134,7 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             "a fault that is known."
         ),
         evidence=(names.NODE_RULES_AGE.name, ("env",)),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampGatewayUnread",
@@ -136,6 +147,7 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             "nobody probes would not be noticed."
         ),
         evidence=(names.GATEWAY_UP.name, _TARGET),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampGatewayModelsUnprobed",
@@ -151,6 +163,7 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
             "names them."
         ),
         evidence=(names.GATEWAY_MODELS_UNPROBED.name, _TARGET),
+        dashboard=NODES_DASHBOARD,
     ),
 )
 
@@ -168,6 +181,7 @@ NODE_SIGNALS: tuple[Alert, ...] = (
             "another tenant's text, with HTTP 200."
         ),
         evidence=(names.NODE_SIGNAL.name, (*_TARGET, "kind")),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampPoolOverfull",
@@ -180,6 +194,7 @@ NODE_SIGNALS: tuple[Alert, ...] = (
             "in a row: pages that are counted twice may be used twice."
         ),
         evidence=(names.NODE_SIGNAL.name, (*_NODE, "kind")),
+        dashboard=NODES_DASHBOARD,
     ),
     Alert(
         name="DavylampNodeSignal",
@@ -192,5 +207,6 @@ NODE_SIGNALS: tuple[Alert, ...] = (
             "`davylamp nodes` beside the daemon says how far."
         ),
         evidence=(names.NODE_SIGNAL.name, (*_NODE, "kind")),
+        dashboard=NODES_DASHBOARD,
     ),
 )

@@ -174,7 +174,7 @@ def test_what_only_successive_readings_show_and_that_well_nodes_show_nothing(
                 )
             failed = {"target": "left", "kind": "transfer_failed"}
             wait_until(
-                lambda: running.count("davylamp_node_counter_total", **failed) > 0,
+                lambda: running.count("davylamp_node_events_total", **failed) > 0,
                 SEEN_SECONDS,
                 "a transfer that failed because its client had left",
             )

@@ -28,7 +28,36 @@ def _signal(alert: str, kind: str, *, node: str, labels: dict[str, str]) -> Scen
     )
 
 
+def _taken_out(alert: str, kind: str, *, node: str, labels: dict[str, str]) -> Scenario:
+    """A signal that fails on what is taken out, while its monitor goes on reading the others."""
+    of = f',node="{node}",kind="{kind}"' if node else f',kind="{kind}"'
+    return Scenario(
+        alert=alert,
+        series={
+            f'davylamp_node_signal{AT}{of},state="fail"}}': "0x9 1x10 _x60",
+            f"davylamp_nodes_read_timestamp_seconds{_ENV}": "60+60x80",
+        },
+        silent_at="9m",
+        fires_at="19m",
+        over_at="26m",
+        labels={**GLM, **({"node": node} if node else {}), **_UNSAFE, **labels},
+    )
+
+
 SIGNALS = (
+    _taken_out(
+        "DavylampPromptTokensDiverge",
+        "prompt_tokens_diverge",
+        node="",
+        labels={"severity": "critical"},
+    ),
+    _taken_out("DavylampPoolOverfull", "pool_overfull", node="a", labels={"severity": "warning"}),
+    _taken_out(
+        "DavylampNodeSignal",
+        "not_a_number",
+        node="a",
+        labels={"severity": "warning", "kind": "not_a_number"},
+    ),
     _signal(
         "DavylampPromptTokensDiverge",
         "prompt_tokens_diverge",
@@ -85,10 +114,10 @@ NODES = (
         alert="DavylampNodeNotCounting",
         series={
             f'davylamp_node_info{AT},node="a",engine="sglang",version="1",role="decode"}}': "1x120",
-            f'davylamp_node_counter_total{AT},node="a",role="decode",kind="prompt_tokens"}}': (
+            f'davylamp_node_events_total{AT},node="a",role="decode",kind="prompt_tokens"}}': (
                 "5x9 _x80 5x31"
             ),
-            f'davylamp_node_counter_total{AT},node="a",role="decode",kind="requests"}}': "5x120",
+            f'davylamp_node_events_total{AT},node="a",role="decode",kind="requests"}}': "5x120",
             f'davylamp_node_info{CALM},node="a",engine="sglang",version="1",role="unified"}}': (
                 "1x120"
             ),

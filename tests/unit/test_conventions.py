@@ -28,6 +28,8 @@ def test_names_follow_the_rules_of_prometheus() -> None:
     assert len({metric.name for metric in METRICS}) == len(METRICS)
     for metric in METRICS:
         assert re.fullmatch(r"davylamp_[a-z0-9_]+", metric.name)
+        # As `promtool check metrics` has it: a name does not say its type.
+        assert not {kind.value for kind in MetricKind} & set(metric.name.split("_"))
         assert metric.name.endswith("_total") == (metric.kind is MetricKind.COUNTER)
         assert bool(metric.buckets) == (metric.kind is MetricKind.HISTOGRAM)
         assert metric.labels[0] == "env"

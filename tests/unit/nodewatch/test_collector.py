@@ -142,7 +142,7 @@ def test_the_pool_and_the_limits_have_the_role() -> None:
     used = registry.get_sample_value("davylamp_kv_pool_tokens", role | {"state": "used"})
     assert used == 340_640
     counted = role | {"kind": "prompt_tokens"}
-    assert registry.get_sample_value("davylamp_node_counter_total", counted) == 12_000
+    assert registry.get_sample_value("davylamp_node_events_total", counted) == 12_000
 
 
 def test_a_warning_conforms_and_what_is_unknown_has_no_series() -> None:
