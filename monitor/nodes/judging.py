@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.config.acceptance import AcceptedRule
+from monitor.nodes.owed import excused_of, untold_of
 from monitor.nodes.peers import Peers
 from monitor.nodes.predicate import Evaluation, evaluate, peer_subjects
 from monitor.nodes.record import Conformity, NodeSnapshot, NodeVerdict, RuleMatch
@@ -17,8 +18,9 @@ from monitor.nodes.why import sentence, untold
 NOT_REACHED = "node-not-reached"
 ENGINE_UNTOLD = "engine-untold"
 NO_RULES = "engine-without-rules"
-NO_JUDGEMENT = frozenset({NOT_REACHED, ENGINE_UNTOLD, NO_RULES})
-"""Names that stand for a rule where none could be asked. Nobody can accept them."""
+FACTS_UNTOLD = "facts-untold"
+NO_JUDGEMENT = frozenset({NOT_REACHED, ENGINE_UNTOLD, NO_RULES, FACTS_UNTOLD})
+"""Names that stand for a rule where none could be asked to the end. Nobody can accept them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ def judge_nodes(
 
     A node fails if a rule that fails holds; else it is unknown if such a rule cannot be told; else
     it warns if any rule holds or cannot be told. It passes only if every rule that applies was told
-    and does not hold. What is accepted counts for nothing. A rule that only warns and cannot be
+    and does not hold, and the node told what every judgement needs (``untold_of``). What is
+    accepted counts for nothing. A rule that only warns and cannot be
     told because of another node is left out: that node's own verdict says so. Where no node of the
     other half was read, no verdict would say so, and the rule stays. Matches stand worst first,
     accepted ones last, so that the first one is the reason.
@@ -92,6 +95,8 @@ def _no_judgement(bench: _Bench, snapshot: NodeSnapshot) -> Iterator[_Spoken]:
         name, why = ENGINE_UNTOLD, "cannot be told: the engine was not recognised"
     elif not any(rule.engine == engine for rule in bench.rules.rules):
         name, why = NO_RULES, "cannot be told: there are no rules for this engine"
+    elif owed := untold_of(snapshot):
+        name, why = FACTS_UNTOLD, f"cannot be told without {', '.join(owed)}"
     else:
         return
     match = RuleMatch(rule=name, conformity=Conformity.UNKNOWN, why=why)
@@ -104,7 +109,7 @@ def _spoken(
     """Yield each rule that holds of a node or cannot be told of it."""
     if not snapshot.reached:
         return
-    engine = snapshot.facts.engine or ANY_ENGINE
+    engine, excused = snapshot.facts.engine or ANY_ENGINE, excused_of(snapshot)
     for rule in bench.rules.rules:
         severity = bench.rules.severity(rule)
         unasked = rule.needs_gateway and snapshot.target not in bench.advertised
@@ -114,6 +119,8 @@ def _spoken(
         found = evaluate(rule.condition, view, others)
         for_want_of_others = found.truth is None and all(each.other for each in found.missing)
         if for_want_of_others and severity is not Conformity.FAIL:
+            continue
+        if found.truth is None and {each.name for each in found.missing} <= excused:
             continue
         if found.truth is not False:
             yield _Spoken(_match(bench, snapshot, view, rule, found, severity), severity)

@@ -286,9 +286,13 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 
 def _same(left: Value, right: Value) -> Truth:
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    return left == right
+    """Tell whether two values are the same; one and zero are what they mean beside a flag.
+
+    Whatever else stands where a flag should may mean that it is on.
+    """
+    if isinstance(left, bool) is isinstance(right, bool) or {left, right} <= {0, 1}:
+        return left == right
+    return None
 
 
 def _negated(test: Callable[[Value, Value], Truth]) -> Callable[[Value, Value], Truth]:
@@ -300,7 +304,10 @@ def _negated(test: Callable[[Value, Value], Truth]) -> Callable[[Value, Value], 
 
 
 def _among(left: Value, right: Value) -> Truth:
-    return any(_same(left, each) for each in right) if isinstance(right, tuple) else None
+    if not isinstance(right, tuple):
+        return None
+    found = {_same(left, each) for each in right}
+    return True if True in found else None if None in found else False
 
 
 def _has(left: Value, right: Value) -> Truth:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from packaging.version import Version
 
-from monitor.nodes.record import NodeCounter, NodeSnapshot, Role
+from monitor.nodes.record import NodeCounter, NodeFacts, NodeSnapshot, Role
 from monitor.nodes.version import read_version
 
 Value = str | int | float | bool | None | tuple[str, ...]
@@ -53,12 +53,18 @@ FACTS: Mapping[str, type] = {
     "models": tuple,
     "advertised_tokens": int,
     "enforced_tokens": int,
+    "admitted_tokens": int,
     "pool_tokens": int,
     "pool_bound": bool,
     "slots": int,
     "gateway_tokens": int,
 }
-"""The facts a rule may name. ``gateway_tokens`` is the context that the target's gateway states."""
+"""The facts a rule may name.
+
+``admitted_tokens`` is what counts of a node whose data-parallel ranks differ: what it surely
+admits, and of a decode node what it may admit. ``gateway_tokens`` is the context that the target's
+gateway states.
+"""
 
 COUNTERS = frozenset(NodeCounter)
 GATEWAY = Subject(Kind.FACT, "gateway_tokens")
@@ -90,6 +96,7 @@ def view_of(snapshot: NodeSnapshot, gateway_tokens: int | None = None) -> NodeVi
         "models": facts.models or None,
         "advertised_tokens": facts.advertised_tokens,
         "enforced_tokens": facts.enforced_tokens,
+        "admitted_tokens": _admitted(facts, role),
         "pool_tokens": facts.pool_tokens,
         "pool_bound": facts.pool_bound,
         "slots": facts.slots,
@@ -102,6 +109,10 @@ def view_of(snapshot: NodeSnapshot, gateway_tokens: int | None = None) -> NodeVi
     values.update((Subject(Kind.COUNTER, str(c)), n) for c, n in snapshot.live.counters.items())
     release = None if facts.version is None else read_version(facts.version).number
     return NodeView(node=snapshot.node, role=role, release=release, values=values)
+
+
+def _admitted(facts: NodeFacts, role: Role | None) -> int | None:
+    return facts.most_admitted_tokens if role is Role.DECODE else facts.least_admitted_tokens
 
 
 def _settings(snapshot: NodeSnapshot) -> Iterator[tuple[Subject, Value]]:

@@ -32,6 +32,8 @@ _FACTS = {
     "models": "the names of the models it serves",
     "advertised_tokens": "the context that it states",
     "enforced_tokens": "the limit of a prompt by the engine's own number",
+    "admitted_tokens": "the same on the rank that admits least; of a decode node, on the one that "
+    "admits most",
     "pool_tokens": "what its KV pool holds",
     "pool_bound": "`true` if the pool, not the context, limits a prompt",
     "slots": "how many requests share its context, in llama.cpp",

@@ -65,6 +65,8 @@ def node(
         "slots": 1,
         **facts,
     }
+    for rank in ("least_admitted_tokens", "most_admitted_tokens"):
+        given.setdefault(rank, given["enforced_tokens"])
     said = {**SETTINGS.get(engine or "", {}), **(settings or {})}
     counters = {} if drafted is None else {NodeCounter.DRAFTED: drafted}
     return NodeSnapshot(

@@ -236,7 +236,6 @@ EDGES: dict[str, Edges] = {
     "sglang-pd-pages-reused": Edges(last="0.5.20.post9", after="0.5.21"),
     "sglang-pd-metadata-collision": Edges(last="0.5.8.post9", after="0.5.9"),
     "sglang-pd-kv-checksum-off": Edges(before="0.5.21.post9", first="0.5.22"),
-    "vllm-pool-below-context": Edges(before="0.28.9", first="0.29.0"),
     "vllm-hybrid-prefix-cache-drafting": Edges(before="0.22.9", first="0.23.0"),
     "vllm-host-offload": Edges(before="0.12.9", first="0.13.0"),
     "vllm-prefix-hash-predictable": Edges(last="0.7.1.post9", after="0.7.2"),
