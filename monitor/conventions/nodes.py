@@ -161,7 +161,10 @@ NODE_RULES_INFO = gauge(
     "node_rules_info", "Always 1; the digest of the rules of nodes in force.", *(L.ENV, L.SHA256)
 )
 GATEWAY_UP = gauge(
-    "gateway_up", "1 if a target's gateway said which models it serves, else 0.", *TARGET
+    "gateway_up",
+    "1 if a target's gateway said which models it serves and what it promises for the target's, "
+    "else 0.",
+    *TARGET,
 )
 GATEWAY_MODELS_UNPROBED = gauge(
     "gateway_models_unprobed",

@@ -107,8 +107,13 @@ def node_lines(
     good = sum(not _label(node) for node in nodes)
     if good:
         yield "NODES", f"{good} of {len(nodes)} pass every rule"
+    yield from _gateway_lines(gateways)
+
+
+def _gateway_lines(gateways: Sequence[CheckedGatewayReport]) -> Iterator[tuple[str, str]]:
     for gateway in gateways:
-        yield from (("UNKNOWN", f"what the gateway serves: {why}") for why in gateway.unread)
+        for why in gateway.unread:
+            yield "UNKNOWN", f"what the gateway serves or promises: {why}"
         for model in gateway.unprobed[:_SHOWN_MODELS]:
             yield "UNPROBED", f"the gateway serves {model}, and no target asks it"
         if len(gateway.unprobed) > _SHOWN_MODELS:

@@ -141,10 +141,11 @@ SIGHT_OF_NODES: tuple[Alert, ...] = (
         expr=f"{_largest(names.GATEWAY_UP.name, *_TARGET)} == 0",
         wait="30m",
         severity="warning",
-        summary="{{ $labels.target }}: which models its gateway serves is not known",
+        summary="{{ $labels.target }}: what its gateway serves or promises is not known",
         description=(
-            "It does not answer, refuses the token, or lists what cannot be read. Models that "
-            "nobody probes would not be noticed."
+            "It does not answer, refuses the token, lists what cannot be read, or does not list "
+            "the target's model with a context that is a number. Models that nobody probes, and "
+            "promises that no node keeps, would not be noticed."
         ),
         evidence=(names.GATEWAY_UP.name, _TARGET),
         dashboard=NODES_DASHBOARD,
