@@ -185,7 +185,7 @@ def _reason(label: str, why: str, names: Sequence[str]) -> Iterator[str]:
 
 def _gateway(gateway: GatewayReport) -> Iterator[str]:
     for gap in gateway.gaps:
-        yield _line("UNKNOWN", f"what the gateway serves was not read: {gap.why}")
+        yield _line("UNKNOWN", f"what the gateway serves or promises could not be told: {gap.why}")
     for model in gateway.unprobed[:_SHOWN_MODELS]:
         yield _line("UNPROBED", f"the gateway serves {model}, and no target asks it")
     if len(gateway.unprobed) > _SHOWN_MODELS:

@@ -129,7 +129,7 @@ def test_models_that_nobody_asks_are_named() -> None:
 
 def test_a_gateway_without_nodes_is_shown() -> None:
     lines = list(nodes_lines(report(gateways=(gateway(gaps=(GONE,)),))))
-    assert "  UNKNOWN   what the gateway serves was not read: HTTP 500" in lines
+    assert "  UNKNOWN   what the gateway serves or promises could not be told: HTTP 500" in lines
     assert lines[-1] == "no node: COULD NOT TELL (exit 3)"
 
 
