@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -87,11 +90,18 @@ def nodes(
         set_up_logs(settings.log.level, settings.log.format)
         report = nodes_now(settings, tuple(target or ()), strict=strict)
     if json != "-":
-        for line in nodes_lines(report):
+        for line in nodes_lines(report, columns=_columns()):
             typer.echo(line)
     if json:
         write_text(json, report.model_dump_json(indent=2))
     return report.exit_code
+
+
+def _columns() -> int | None:
+    """Return how wide lines may be: of a terminal, or as ``COLUMNS`` says; else of any width."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return shutil.get_terminal_size().columns
+    return None
 
 
 def nodes_now(config: Config, targets: Sequence[str], *, strict: bool) -> NodesReport:

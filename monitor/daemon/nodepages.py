@@ -22,7 +22,11 @@ class NodePages(Pages):
     async def nodes(self, request: Request) -> Response:
         """Every node as it was read last; 404 where there is none to read, 503 before the first."""
         if not self.authorised(request):
-            return refused(401, "a token is needed")
+            return refused(
+                401,
+                "a token is needed (`Authorization: Bearer`): that of listen.token_file, else of "
+                "api.token in storage.path",
+            )
         watch, config = self._installation.nodes, self._installation.config
         if watch is None:
             return refused(404, "the configuration names no nodes and no gateway")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -29,11 +30,38 @@ _SHOWN_ALIKE = 3
 _SHOWN_NAMES = 4
 _SHOWN_GAPS = 12
 _SHOWN_MODELS = 20
+_LEAST_COLUMNS = 40
+_LABELS = frozenset(("", "FAIL", "UNKNOWN", "WARN", "ACCEPTED", "NOT READ", "UNPROBED", "SIGNAL"))
 _WORDS = {0: "good", 1: "bad", 3: "could not tell"}
 
 
-def nodes_lines(report: NodesReport) -> Iterator[str]:
-    """Yield the lines of a report: a table, why, what nobody asks, and the result."""
+def nodes_lines(report: NodesReport, *, columns: int | None = None) -> Iterator[str]:
+    """Yield the lines of a report: a table, why, what nobody asks, and the result.
+
+    All but the table is wrapped to ``columns``, if they are given; no word or address is broken.
+    """
+    for line in _lines(report):
+        yield from _wrapped(line, columns)
+
+
+def _wrapped(line: str, columns: int | None) -> Iterator[str]:
+    # A line of why has its label, or the space of one, and text after it.
+    label, text = line[: _LABEL_COLUMNS + 2], line[_LABEL_COLUMNS + 2 :]
+    is_why = line.startswith("  ") and label.strip() in _LABELS and not text.startswith(" ")
+    if columns is None or len(line) <= columns or not is_why:
+        yield line
+        return
+    yield from textwrap.wrap(
+        text,
+        width=max(columns, _LEAST_COLUMNS),
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _lines(report: NodesReport) -> Iterator[str]:
     for target in _targets(report):
         nodes = [each for each in report.nodes if each.target == target]
         yield printable(f"{target}  {_plural(len(nodes), 'node')}")

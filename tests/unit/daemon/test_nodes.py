@@ -131,7 +131,9 @@ def test_nodes_are_shown_to_who_has_the_token(opened: tuple[Installation, Watch]
     headers = {"authorization": f"Bearer {TOKEN}"}
 
     async def run() -> None:
-        assert (await said(read, watch)).status_code == 401
+        denied = await said(read, watch)
+        assert denied.status_code == 401
+        assert "api.token in storage.path" in denied.json()["error"]
         early = await said(read, watch, **headers)
         assert (early.status_code, early.json()["error"]) == (503, "the nodes were not read yet")
         assert read.nodes is not None

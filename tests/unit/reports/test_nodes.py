@@ -62,6 +62,52 @@ def test_a_failing_signal_is_a_fail(state: LiveState, code: int) -> None:
     assert ("aborts: why" in "\n".join(nodes_lines(made))) == (state is LiveState.FAIL)
 
 
+def test_each_signal_is_shown_and_why_one_is_not_known() -> None:
+    signals = [
+        LiveSignal(target="glm", node=node, kind=kind, state=state, why=why)
+        for node, kind, state, why in (
+            ("a:1", LiveKind.ABORTS, LiveState.PASS, "few"),
+            ("b:1", LiveKind.ABORTS, LiveState.PASS, "fewer"),
+            ("", LiveKind.PROMPT_TOKENS_DIVERGE, LiveState.UNKNOWN, "one reading so far"),
+        )
+    ]
+    survey = Survey(verdicts=(verdict(PASS),))
+    lines = list(nodes_lines(nodes_report(survey, RULES, read_at=READ_AT, signals=signals)))
+    place = lines.index("  SIGNAL    prompt_tokens_diverge not known: one reading so far")
+    assert lines[place + 1 : place + 4] == [
+        "            on all its nodes together",
+        "  SIGNAL    aborts passes",
+        "            on a:1, b:1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("why", "setting"),
+    [
+        ("its address is not among those that may be read", "nodes.addresses"),
+        ("no whole answer in the time that a node has", "nodes.timeout"),
+    ],
+)
+def test_what_a_setting_mends_names_it(why: str, setting: str) -> None:
+    assert any(why in line and setting in line for line in nodes_lines(report(unreached(why=why))))
+
+
+def test_a_role_that_is_not_known_is_said_before_the_rules_that_hang_on_it() -> None:
+    gaps = (Gap(fact="pool", why="gone"), Gap(fact="role", why="the configuration says decode"))
+    told = verdict(UNKNOWN, *(match(UNKNOWN, f"rule-{n}") for n in range(10)), gaps=gaps)
+    said = [line for line in nodes_lines(report(told)) if line.startswith("  UNKNOWN   ")]
+    assert "its role is not known" in said[0]
+
+
+def test_lines_are_as_wide_as_asked_for_and_nothing_is_lost() -> None:
+    told = report(verdict(FAIL, match(FAIL, why="word " * 60), node="a:1"))
+    wide = list(nodes_lines(told))
+    narrow = list(nodes_lines(told, columns=60))
+    table = [line for line in wide if "sglang" in line or "VERDICT" in line]
+    assert all(len(line) <= 60 for line in narrow if line not in table)
+    assert " ".join(" ".join(narrow).split()) == " ".join(" ".join(wide).split())
+
+
 def test_the_worst_node_stands_first_and_so_does_the_worst_rule() -> None:
     rules = (match(WARN, "b-rule"), match(FAIL, "c-rule"), match(UNKNOWN, "a-rule"))
     made = report(verdict(PASS, node="p:1"), verdict(WARN, node="w:1"), verdict(FAIL, *rules))
