@@ -130,19 +130,22 @@ def names_of(target: Target | NodeTarget, served: Collection[str]) -> frozenset[
     """Return the names by which a gateway may list a target's model.
 
     ``served`` are the models that the target's nodes say they serve: they, and the target's own
-    name, stand for a target that is never asked for one.
+    name, stand for a target that is never asked for one. Without nodes it has no model at all.
     """
     if isinstance(target, Target):
         return frozenset({target.model})
+    if not (target.nodes or target.node_sources):
+        return frozenset()
     return frozenset({target.name, *served})
 
 
 def held_to(reading: GatewayReading, names: Collection[str]) -> GatewayReading:
     """Return a reading that says so where it does not tell what it promises for a model.
 
-    ``names`` are those of the model. Where nothing could be read, that says enough.
+    ``names`` are those of the model; without any, nothing is promised. Where nothing could be read,
+    that says enough.
     """
-    if reading.gaps and not reading.models:
+    if not names or (reading.gaps and not reading.models):
         return reading
     found = [each for each in reading.models if each.name in names]
     if not found:
