@@ -28,8 +28,16 @@ def said(folder: Path, gpus: str) -> list[str]:
     return asyncio.run(lines())
 
 
-def test_where_nobody_is_asked_nothing_is_said(tmp_path: Path) -> None:
-    assert said(tmp_path, "{source: off}") == []
+def test_where_nobody_is_asked_it_is_said_that_they_are_not_read(tmp_path: Path) -> None:
+    [off] = said(tmp_path, "{source: off}")
+    assert "not read, gpus.source is off" in off
+
+
+def test_a_page_that_is_none_of_dcgm_fails_with_what_is_wrong_with_it(tmp_path: Path) -> None:
+    server = NodeServer({"GET /metrics": Page(body=b"<html></html>", kind="text/html")})
+    with serving(server):
+        [line] = said(tmp_path, f'{{source: dcgm, dcgm_url: "{server.url}/metrics"}}')
+    assert line.startswith("fail     gpus: failed (its page names no GPU)")
 
 
 def test_gpus_that_are_read_are_one_line_and_a_model_that_is_unknown_another(
