@@ -29,10 +29,12 @@ HEAD = "version: 1\nenvironment: test\nstorage: {path: ./data}\ntargets:\n  - na
 def sglang(**options: Any) -> Pages:
     """Return the pages of an SGLang node whose pool holds its context, unless told otherwise."""
     said = info(**{"pool": 98_304, "context": 98_304, **options}, launch_command=PLANTED)
+    role = str(said["disaggregation_mode"])
+    role = role if role in {"prefill", "decode"} else "unified"
     return {
         "GET /server_info": document(said),
         "GET /v1/models": document(listing()),
-        "GET /metrics": exposition(sglang_metrics().splitlines()),
+        "GET /metrics": exposition(sglang_metrics(engine_type=role).splitlines()),
     }
 
 
