@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from monitor.lab.mechanisms.nodes import NODE_FAULTS
 from tests.integration.faults import FAULTS, NULLS, PROVEN_FOREIGN, Case
 from tests.integration.processes import ROOT, check_all, fault, install, lab
 
@@ -85,7 +86,8 @@ def test_every_fault_and_null_of_the_lab_has_a_case() -> None:
         cwd=ROOT,
     )
     names = {line.split(":")[0].strip() for line in listed.stdout.splitlines() if ": " in line}
-    assert names == {case.fault for case in (*FAULTS, *NULLS)}
+    shown_by_nodes = {each.name for each in NODE_FAULTS}
+    assert names == {case.fault for case in (*FAULTS, *NULLS)} | shown_by_nodes
 
 
 def statuses(target: TargetReport) -> set[int | None]:
