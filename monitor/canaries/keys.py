@@ -54,6 +54,19 @@ class InstallationKey:
         return cls(secret)
 
     @classmethod
+    def load(cls, file: Path) -> InstallationKey:
+        """Read the key file. Raises ``StoreError`` if it is missing or not a key of ours."""
+        try:
+            return cls._read(file)
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            msg = (
+                f"{file}: the installation's key cannot be read: {reason} (restore it from a "
+                "backup: a new one would sign as another installation)"
+            )
+            raise StoreError(msg) from error
+
+    @classmethod
     def _read(cls, file: Path) -> InstallationKey:
         secret = file.read_bytes()
         if len(secret) != KEY_BYTES:

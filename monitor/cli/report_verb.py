@@ -62,8 +62,9 @@ def build_report(
     wanted = _week(week)
     check_free(out)
     asked = asked_of(settings, wanted, _drill(settings, drill))
+    # Before the store is opened, which makes a key where there is none.
+    key = InstallationKey.load(settings.storage_path / KEY_FILE)
     with open_reading(settings) as reading:
-        key = InstallationKey.load_or_create(settings.storage_path / KEY_FILE)
         built = build(WeekReader(reading.client), asked, formats, out, key, previous)
     typer.echo("\n".join(built_lines(built)))
     return 0 if built.report.has_data else NO_DATA_EXIT

@@ -1,7 +1,8 @@
 """Weekly reports of a daemon: each is built once its week is over, and then somebody is told.
 
-What is there and what was told stands in the folder of the reports, so a start forgets nothing: a
-report that is missing is built, and one that nobody was told of yet is told.
+What is there and what was told stands in the folder of the reports, so a start forgets nothing: the
+last report that is due is built if it is missing, and told of if nobody was told. Those of weeks
+before it are not built later.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from monitor.canaries import InstallationKey
+from monitor.certificate.keys import Signer
 from monitor.clock import Clock
 from monitor.config import Config
 from monitor.config.reports import Reports
 from monitor.conventions.pages import PageOutcome
 from monitor.daemon.weekly import asked_of
-from monitor.errors import DavylampError
+from monitor.errors import DavylampError, UsageError
 from monitor.logs import crash_words
 from monitor.paging.receivers import Receiver, webhook_of
 from monitor.store import Store
@@ -30,10 +33,10 @@ from monitor.store.client import Location, connect
 from monitor.store.week_reader import WeekReader
 from monitor.weekly.building import build
 from monitor.weekly.computing import compute
-from monitor.weekly.files import Format
+from monitor.weekly.files import JSON_FILE, Format, files_of, json_of
+from monitor.weekly.inputs import Asked
 from monitor.weekly.manifest import MANIFEST_FILE, PreviousPart, sha256
-from monitor.weekly.record import WeeklyReport
-from monitor.weekly.verifying import BadManifestError, read_manifest
+from monitor.weekly.verifying import BadManifestError, read_manifest, verify
 from monitor.weekly.week import Week
 
 log = logging.getLogger(__name__)
@@ -42,6 +45,7 @@ LOOK_SECONDS = 600.0
 NOTICE_VERSION = 1
 _NOTICE = ".notice.json"
 _TOLD = ".told.json"
+_MOVE = "move it away, and it is built anew"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +95,41 @@ class Reporter:
         formats = [Format(each) for each in self.reports.formats]
         with closing(WeekReader(connect(self.location, read_only=True))) as reader:
             if (folder / MANIFEST_FILE).exists():
-                # A process ended between the two: the same store says the same again.
-                report = compute(reader, asked)
+                # A process ended between the two.
+                said = self._said(reader, asked, folder)
             else:
-                report = build(reader, asked, formats, folder, self.key).report
+                built = build(reader, asked, formats, folder, self.key)
+                for problem in built.passed_over:
+                    log.error("a weekly report is not followed: %s", problem)
+                said = json_of(built.report)
         manifest, content = read_manifest(folder)
-        hashed = sha256(content)
-        _put(self._notice(week), notice_of(report, hashed, manifest.previous))
-        log.info("weekly report %s: %s, manifest %s", folder, report.judgement.value, hashed)
+        notice = notice_of(json.loads(said), sha256(content), manifest.previous)
+        _put(self._notice(week), notice)
+        log.info("weekly report %s: %s", folder, notice["judgement"])
+
+    def _said(self, reader: WeekReader, asked: Asked, folder: Path) -> bytes:
+        """Return the JSON of a report that is there, only if it holds and is of that week.
+
+        One that was written without it is computed again, and must be the same to the bit.
+        """
+        found = verify(folder, Signer(self.key).public)
+        manifest = found.manifest
+        if found.problems or manifest is None:
+            raise UsageError(f"{folder} is there and does not hold: {found.problems[0]} ({_MOVE})")
+        if (manifest.week, manifest.environment) != (asked.week.label, asked.environment):
+            raise UsageError(f"{folder} is there and holds another report ({_MOVE})")
+        listed = {part.name: part.sha256 for part in manifest.files}
+        if JSON_FILE in listed:
+            said = (folder / JSON_FILE).read_bytes()
+            if sha256(said) == listed[JSON_FILE]:
+                return said
+            raise UsageError(f"{folder} was changed meanwhile ({_MOVE})")
+        report = compute(reader, asked)
+        formats = [Format(each) for each in self.reports.formats]
+        again = {name: sha256(content) for name, content in files_of(report, formats).items()}
+        if again != listed:
+            raise UsageError(f"{folder} is there, and its week now says something else ({_MOVE})")
+        return json_of(report)
 
     async def _tell(self, week: Week) -> None:
         """Tell of a report once. A receiver that fails is tried again, one that refuses is not."""
@@ -122,18 +153,15 @@ class Reporter:
 
 
 def notice_of(
-    report: WeeklyReport, manifest_sha256: str, previous: PreviousPart | None
+    said: Mapping[str, Any], manifest_sha256: str, previous: PreviousPart | None
 ) -> Mapping[str, object]:
-    """Return what a webhook is told of a report: names of ours, counts and hashes."""
+    """Return what a webhook is told of a report's JSON: names of ours, counts and hashes."""
     return {
         "version": NOTICE_VERSION,
-        "environment": report.environment,
-        "week": report.week,
-        "judgement": report.judgement.value,
-        "has_data": report.has_data,
-        "targets": {row.target: row.judgement.value for row in report.targets},
-        "findings": len(report.findings),
-        "not_looked_at": len(report.not_looked_at),
+        **{name: said[name] for name in ("environment", "week", "judgement", "has_data")},
+        "targets": {row["target"]: row["judgement"] for row in said["targets"]},
+        "findings": len(said["findings"]),
+        "not_looked_at": len(said["not_looked_at"]),
         "manifest_sha256": manifest_sha256,
         "previous_sha256": previous.manifest_sha256 if previous is not None else None,
         "weeks_between": previous.weeks_between if previous is not None else None,

@@ -68,7 +68,8 @@ _OF_OTHERS = (
 LEAKS = (
     "SELECT s.target, v.finding, v.class, concat(s.code, '/', s.variant) AS kind, "  # noqa: S608
     "s.owner_target, s.owner_tenant, e.tenant, count() AS sightings, uniqExact(s.marker), "
-    "max(s.evidence_bits), min(s.decided_at), max(s.decided_at) "
+    "max(s.evidence_bits), min(s.decided_at), max(s.decided_at), "
+    "uniqExact((s.trial, s.exchange)) "
     f"FROM (SELECT * FROM {TABLES[SignalRow]} FINAL WHERE {_OF_OTHERS}) AS s "
     f"INNER JOIN (SELECT id, finding, class FROM {TABLES[VerdictRow]} FINAL "
     f"WHERE {within('decided_at')} AND finding != '') AS v ON v.id = s.verdict "
@@ -78,6 +79,18 @@ LEAKS = (
     "LIMIT 1 BY trial, exchange) AS e ON e.trial = s.trial AND e.exchange = s.exchange "
     "GROUP BY s.target, v.finding, v.class, kind, s.owner_target, s.owner_tenant, e.tenant "
     "ORDER BY s.target, v.finding, kind, s.owner_target, s.owner_tenant, e.tenant, v.class"
+)
+
+# Classes below these prove nothing by one answer, or are not of one answer.
+_OF_ANSWERS = "('CONTRACT', 'CORRUPT', 'WRONG_INPUT', 'CROSSED', 'LEAK')"
+# An answer of which the first verdict said the same is in a finding, which stands for itself.
+RESCORED = (
+    "SELECT target, class, uniqExact(trial), min(decided_at), max(decided_at) "  # noqa: S608
+    f"FROM {TABLES[VerdictRow]} FINAL WHERE {within('decided_at')} AND source = 'rescore' "
+    f"AND outcome = 'bad' AND class IN {_OF_ANSWERS} AND rescores NOT IN "
+    f"(SELECT id FROM {TABLES[VerdictRow]} WHERE outcome = 'bad' AND class IN {_OF_ANSWERS} "
+    f"AND source != 'rescore' AND {before('decided_at')}) "
+    "GROUP BY target, class ORDER BY target, class"
 )
 
 _WELL = "('pass', 'warn')"

@@ -23,7 +23,15 @@ from monitor.store.rows import (
     ScheduleEventRow,
     VerdictRow,
 )
-from monitor.store.week_questions import CHANGES, LEAKS, NODES, STORIES, before, within
+from monitor.store.week_questions import (
+    CHANGES,
+    LEAKS,
+    NODES,
+    RESCORED,
+    STORIES,
+    before,
+    within,
+)
 
 _OUTCOMES = (
     "sumIf(number, outcome = 'good'), sumIf(number, outcome = 'bad'), "
@@ -131,10 +139,11 @@ class WeekReader(Reader):
         return {tuple(map(str, row[: len(by)])): _tally(row[len(by) :]) for row in rows}
 
     def looked_hours(self, span: Span) -> dict[str, int]:
-        """Return in how many hours each target had a scheduled verdict."""
+        """Return in how many hours of each target a scheduled answer was judged."""
         rows = self._client.query(
             "SELECT target, uniqExact(at) FROM verdicts_hourly "  # noqa: S608 - ours
-            f"WHERE {within('at')} AND scheduled AND source = 'probe' GROUP BY target",
+            f"WHERE {within('at')} AND scheduled AND source = 'probe' "
+            "AND outcome IN ('good', 'bad') GROUP BY target",
             span.bound(),
         )
         return {str(target): int(hours) for target, hours in rows}
@@ -190,6 +199,13 @@ class WeekReader(Reader):
         bound = span.bound() | {"asked_since": span.since.astimezone(UTC) - _LONGEST_TRIAL}
         return self._client.query(LEAKS, bound)
 
+    def rescored(self, span: Span) -> list[Row]:
+        """Return what of kept answers was found bad only when they were judged again in a span.
+
+        Columns: target, class, answers, first and last instant.
+        """
+        return self._client.query(RESCORED, span.bound())
+
     def moves(self, span: Span) -> list[Row]:
         """Return the verdicts of detectors: target, lane, probe, stratum, at, finding, reason."""
         return self._client.query(
@@ -226,7 +242,7 @@ class WeekReader(Reader):
     def kept_verdicts(self, span: Span) -> dict[str, int]:
         """Return of how many verdicts of each target the rows themselves are still kept."""
         rows = self._client.query(
-            f"SELECT target, count() FROM {TABLES[VerdictRow]} "  # noqa: S608
+            f"SELECT target, count() FROM {TABLES[VerdictRow]} FINAL "  # noqa: S608
             f"WHERE {within('decided_at')} AND source != 'rescore' GROUP BY target",
             span.bound(),
         )

@@ -19,7 +19,13 @@ from monitor.weekly.files import Format, files_of
 from monitor.weekly.inputs import Asked
 from monitor.weekly.manifest import MANIFEST_FILE, PreviousPart, Signed, manifest_of, sha256
 from monitor.weekly.record import WeeklyReport
-from monitor.weekly.verifying import BadManifestError, key_problem, read_manifest, weeks_between
+from monitor.weekly.verifying import (
+    BadManifestError,
+    key_problem,
+    read_manifest,
+    verify,
+    weeks_between,
+)
 from monitor.weekly.week import Week
 
 _OWNER_ONLY_FILE, _OWNER_ONLY_FOLDER = 0o600, 0o700
@@ -27,12 +33,16 @@ _OWNER_ONLY_FILE, _OWNER_ONLY_FOLDER = 0o600, 0o700
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """A report that was written: what it says, where it is, and the hash to keep elsewhere."""
+    """A report that was written: what it says, where it is, and the hash to keep elsewhere.
+
+    ``passed_over`` says which reports beside it do not hold and were not followed, and why.
+    """
 
     report: WeeklyReport
     folder: Path
     manifest_sha256: str
     previous: PreviousPart | None
+    passed_over: tuple[str, ...] = ()
 
 
 def build(
@@ -46,13 +56,19 @@ def build(
     """Write the report of a week into a folder that is not there yet, or empty.
 
     ``previous`` is the folder of the report before; left out, the newest of an earlier week that
-    stands beside ``out``. Raises ``UsageError`` for a folder that is taken, for a report before
-    that this installation did not sign or that is of no earlier week, ``StoreError`` for rows that
-    cannot be read. What fails leaves nothing there.
+    stands beside ``out`` and holds: those that do not are passed over, and told. Raises
+    ``UsageError`` for a folder that is taken, for a report before that this installation did not
+    sign, that does not hold or that is of no earlier week, ``StoreError`` for rows that cannot be
+    read. What fails leaves nothing there.
     """
     check_free(out)
     signer = Signer(key)
-    before = _previous(asked.week, out, previous, signer)
+    passed_over: list[str] = []
+    before: PreviousPart | None
+    if previous is not None:
+        before = _following(asked.week, previous, signer)
+    else:
+        before = _newest_that_holds(asked.week, out.parent, signer, passed_over)
     report = compute(reader, asked)
     files = dict(files_of(report, formats))
     manifest = manifest_of(
@@ -67,7 +83,13 @@ def build(
         signer,
     )
     _write(out, {**files, MANIFEST_FILE: manifest})
-    return Built(report=report, folder=out, manifest_sha256=sha256(manifest), previous=before)
+    return Built(
+        report=report,
+        folder=out,
+        manifest_sha256=sha256(manifest),
+        previous=before,
+        passed_over=tuple(passed_over),
+    )
 
 
 def check_free(out: Path) -> None:
@@ -81,10 +103,8 @@ def check_free(out: Path) -> None:
         raise UsageError(msg)
 
 
-def _previous(week: Week, out: Path, given: Path | None, signer: Signer) -> PreviousPart | None:
-    folder = given if given is not None else newest_before(out.parent, week)
-    if folder is None:
-        return None
+def _following(week: Week, folder: Path, signer: Signer) -> PreviousPart:
+    """Return what a report of a week says of the one before. Raises ``UsageError``."""
     try:
         manifest, content = read_manifest(folder)
     except BadManifestError as error:
@@ -94,18 +114,38 @@ def _previous(week: Week, out: Path, given: Path | None, signer: Signer) -> Prev
     between = weeks_between(week, Week.parse(manifest.week))
     if between < 0:
         raise UsageError(f"{folder}: a report of {manifest.week} cannot come before {week.label}")
+    if problems := verify(folder, signer.public).problems:
+        raise UsageError(f"{folder}: the report before does not hold: {problems[0]}")
     return PreviousPart(week=manifest.week, manifest_sha256=sha256(content), weeks_between=between)
 
 
-def newest_before(folder: Path, week: Week) -> Path | None:
-    """Return the report of the newest earlier week in a folder of reports named by their weeks."""
+def _newest_that_holds(
+    week: Week, reports: Path, signer: Signer, passed_over: list[str]
+) -> PreviousPart | None:
+    """Return the newest earlier report that holds, and add why newer ones do not.
+
+    One broken report must not end the chain for ever: the gap is in the manifest.
+    """
+    for folder in earlier_reports(reports, week):
+        try:
+            found = _following(week, folder, signer)
+        except UsageError as error:
+            passed_over.append(str(error))
+            continue
+        if found.week == folder.name:
+            return found
+        passed_over.append(f"{folder}: the report in it is of another week: {found.week}")
+    return None
+
+
+def earlier_reports(folder: Path, week: Week) -> list[Path]:
+    """Return the reports of earlier weeks in a folder where their weeks name them, newest first."""
     found: dict[Week, Path] = {}
     for each in folder.iterdir():
         with contextlib.suppress(ValueError):
             if (each / MANIFEST_FILE).is_file():
                 found[Week.parse(each.name)] = each
-    earlier = [each for each in found if each < week]
-    return found[max(earlier)] if earlier else None
+    return [found[each] for each in sorted(found, reverse=True) if each < week]
 
 
 def _write(out: Path, files: Mapping[str, bytes]) -> None:

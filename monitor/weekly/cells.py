@@ -8,13 +8,14 @@ from typing import Any
 
 _NOT_KNOWN = "\u2013"
 _RATIOS = ("_ratio", "_at_least", "_at_most", "budget_left", "budget_left_low", "budget_left_high")
+_BUDGET = "budget_left"
 _TINY = 0.01
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def heading(name: str) -> str:
     """Return the heading of a column."""
-    return name.removesuffix("_ratio").replace("_", " ")
+    return name.replace("_", " ")
 
 
 def cell(name: str, value: Any) -> str:
@@ -43,6 +44,9 @@ def _plain(value: Any) -> str:
 
 
 def _number(name: str, value: float) -> str:
+    if name.startswith(_BUDGET) and value < 0:
+        # A budget of which nothing is left: how many of them were spent.
+        return f"spent {1 - value:,.1f} times"
     if name.endswith(_RATIOS):
         return percent(value)
     if name.startswith("seconds_to") or name.endswith("_seconds"):

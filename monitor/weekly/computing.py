@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from monitor import __version__
 from monitor.store.week_reader import Span, Tally, WeekReader
 from monitor.weekly import unseen
 from monitor.weekly.coverage import map_of, strata_of
-from monitor.weekly.findings import findings_of, leaks_of
+from monitor.weekly.findings import findings_of, leaks_of, rescored_of
 from monitor.weekly.inputs import Asked, Place
+from monitor.weekly.judging import Seen
 from monitor.weekly.methods import METHODS
 from monitor.weekly.objectives import objectives_of
 from monitor.weekly.operation import (
@@ -26,11 +28,8 @@ from monitor.weekly.operation import (
 )
 from monitor.weekly.record import (
     CellRow,
-    FindingRow,
     Judgement,
     StratumRow,
-    TargetRow,
-    TrendRow,
     UnseenRow,
     WeeklyReport,
 )
@@ -39,7 +38,15 @@ from monitor.weekly.streams import drift_of, streams_of
 from monitor.weekly.targets import days_of, target_row, trends_of
 from monitor.weekly.text import harmless
 
-R = TypeVar("R", TrendRow, FindingRow, CellRow, StratumRow)
+
+class _OfTarget(Protocol):
+    """A row about one target."""
+
+    @property
+    def target(self) -> str: ...
+
+
+R = TypeVar("R", bound=_OfTarget)
 
 
 def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
@@ -47,19 +54,19 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
     week = asked.week
     span = Span(since=week.since, until=week.until)
     by_place = _by_place(reader, span)
-    names = sorted({target.name for target in asked.targets} | set(by_place))
-    strata = tuple(
-        row for name in names for row in strata_of(asked.known(name), name, by_place.get(name, {}))
-    )
+    findings, leaks = findings_of(reader, span), leaks_of(reader, span)
+    rescored, nodes = rescored_of(reader, span), nodes_of(reader, asked, span)
+    # Whatever is told of a target: one that is not configured any more has a judgement too.
+    told: list[Sequence[_OfTarget]] = [findings, leaks, rescored, nodes]
+    names = sorted({target.name for target in asked.targets} | set(by_place) | _named(told))
+    strata = _strata(asked, names, by_place)
     coverage = _maps(strata)
-    findings = findings_of(reader, span)
     trend, days = trends_of(reader, week, names), days_of(reader, week, names)
-    targets = _targets(asked, names, trend, findings, coverage)
     streams, refused = streams_of(reader, names, reader.scores(span))
-    context, nodes = context_of(reader, asked, span), nodes_of(reader, asked, span)
-    unjudged = unjudged_of(reader, span, names)
+    context, objectives = context_of(reader, asked, span), objectives_of(reader, asked)
+    hours, unjudged = reader.looked_hours(span), unjudged_of(reader, span, names)
     not_looked_at: tuple[UnseenRow, ...] = (
-        *unseen.unseen_times(days, reader.looked_hours(span), asked.probed),
+        *unseen.unseen_times(days, hours, asked.probed),
         *unseen.unseen_rows(unjudged, reader.kept_verdicts(span)),
         *unseen.unseen_shapes(findings),
         *unseen.unseen_strata(strata),
@@ -74,16 +81,16 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
         week=week.label,
         since=span.since,
         until=span.until,
-        has_data=any(row.good + row.bad + row.errors + row.invalid for row in strata),
-        judgement=_worst([row.judgement for row in targets]),
+        has_data=any(row.good + row.bad for row in strata),
+        judgement=Judgement.UNSURE,
         chain=chain_of(reader, span),
         not_looked_at=not_looked_at,
-        targets=targets,
         trend=trend,
         days=days,
         findings=findings,
-        leaks=leaks_of(reader, span),
-        objectives=objectives_of(reader, asked),
+        leaks=leaks,
+        rescored=rescored,
+        objectives=objectives,
         coverage=coverage,
         strata=strata,
         streams=streams,
@@ -100,21 +107,35 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
         decisions=decisions_of(reader, span),
         methods=METHODS,
     )
-    return harmless(report)
+    return harmless(_with_targets(report, asked, names, hours))
 
 
-def _targets(
-    asked: Asked,
-    names: Sequence[str],
-    trend: Sequence[TrendRow],
-    findings: Sequence[FindingRow],
-    cells: Sequence[CellRow],
-) -> tuple[TargetRow, ...]:
-    weeks, found, own = _by_target(trend), _by_target(findings), _by_target(cells)
-    return tuple(
-        target_row(name, asked.known(name), weeks[name], found.get(name, []), own.get(name, []))
-        for name in names
-    )
+def _with_targets(
+    report: WeeklyReport, asked: Asked, names: Sequence[str], hours: Mapping[str, int]
+) -> WeeklyReport:
+    """Return a report with the judgement of each target, made of all its other tables."""
+    trend, cells = _by_target(report.trend), _by_target(report.coverage)
+    days, findings = _by_target(report.days), _by_target(report.findings)
+    rescored, objectives = _by_target(report.rescored), _by_target(report.objectives)
+    nodes, context = _by_target(report.nodes), _by_target(report.context)
+    strata = _by_target(report.strata)
+    targets = []
+    for name in names:
+        seen = Seen(
+            known=asked.known(name),
+            now=trend[name][-1],
+            hours=hours.get(name, 0),
+            days=days[name],
+            findings=findings.get(name, ()),
+            rescored=rescored.get(name, ()),
+            objectives=objectives.get(name, ()),
+            nodes=nodes.get(name, ()),
+            context=context.get(name, ()),
+            strata=strata.get(name, ()),
+        )
+        targets.append(target_row(name, seen, trend[name], cells.get(name, ())))
+    worst = _worst([row.judgement for row in targets])
+    return replace(report, targets=tuple(targets), judgement=worst)
 
 
 def _by_target(rows: Iterable[R]) -> dict[str, list[R]]:
@@ -130,6 +151,18 @@ def _by_place(reader: WeekReader, span: Span) -> Mapping[str, dict[Place, Tally]
     for (target, probe, shape, stratum), tally in reader.tallies(span, by).items():
         found.setdefault(target, {})[Place(probe=probe, shape=shape, stratum=stratum)] = tally
     return found
+
+
+def _named(tables: Iterable[Sequence[_OfTarget]]) -> set[str]:
+    return {row.target for rows in tables for row in rows}
+
+
+def _strata(
+    asked: Asked, names: Sequence[str], found: Mapping[str, dict[Place, Tally]]
+) -> tuple[StratumRow, ...]:
+    return tuple(
+        row for name in names for row in strata_of(asked.known(name), name, found.get(name, {}))
+    )
 
 
 def _maps(strata: Sequence[StratumRow]) -> tuple[CellRow, ...]:

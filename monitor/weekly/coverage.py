@@ -12,6 +12,7 @@ from monitor.weekly.record import CellRow, CellState, StratumRow
 
 # With so few answers in a week not even a fault in every tenth of them would have shown.
 LEAST_ANSWERS = exchanges_to_show(0.1)
+_LEAST_VALID_SHARE = 0.5
 _NOTHING = Tally()
 _Cell = tuple[str, str, str]
 
@@ -85,7 +86,7 @@ def _cell(target: str, cell: _Cell, rows: list[StratumRow] | None) -> CellRow:
         shape=shape,
         length=length,
         concurrency=concurrency,
-        state=_state(tally, planned=rows is not None),
+        state=_state(tally, rows),
         good=tally.good,
         bad=tally.bad,
         errors=tally.errors,
@@ -94,16 +95,19 @@ def _cell(target: str, cell: _Cell, rows: list[StratumRow] | None) -> CellRow:
     )
 
 
-def _state(tally: Tally, *, planned: bool) -> CellState:
+def _state(tally: Tally, rows: list[StratumRow] | None) -> CellState:
     if tally.bad:
         return CellState.FAILING
-    if not planned:
+    if rows is None:
         return CellState.NOT_PLANNED
     if not tally.asked:
         return CellState.NEVER_PROBED
     if not tally.valid:
         return CellState.NOT_ANSWERED
-    return CellState.FEW if tally.valid < LEAST_ANSWERS else CellState.CLEAN
+    if any(row.planned and not row.good + row.bad for row in rows):
+        return CellState.PARTLY
+    enough = tally.valid >= LEAST_ANSWERS and tally.valid >= _LEAST_VALID_SHARE * tally.asked
+    return CellState.CLEAN if enough else CellState.FEW
 
 
 def axes(stratum: str) -> tuple[str, str]:

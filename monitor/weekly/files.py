@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum, StrEnum
@@ -18,7 +19,11 @@ from monitor.weekly.record import WeeklyReport
 from monitor.weekly.tables import Column, Table, instant_text, tables_of
 
 # In a spreadsheet, a text that begins with one of these is a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+# One that takes another separator for its own begins a text behind each of these.
+_FORMULA = re.compile(rf"(^|[;|\t\r\n])(?=[\"'\s]*[{_SIGNS}]|[\t\r])")
+
+JSON_FILE = "report.json"
 
 
 class Format(StrEnum):
@@ -36,7 +41,7 @@ def files_of(report: WeeklyReport, formats: Sequence[Format]) -> Mapping[str, by
     if Format.HTML in formats:
         files["report.html"] = html_of(report)
     if Format.JSON in formats:
-        files["report.json"] = json_of(report)
+        files[JSON_FILE] = json_of(report)
     for table in tables_of(report):
         if Format.CSV in formats:
             files[f"{table.name}.csv"] = csv_of(table)
@@ -75,7 +80,8 @@ def _plain(value: Any) -> Any:
 def csv_of(table: Table) -> bytes:
     """Return a table as CSV in UTF-8: no value is an empty field, a list is JSON.
 
-    A text that a spreadsheet would take for a formula has an apostrophe before it.
+    What a spreadsheet would take for a formula has an apostrophe before it, also behind a semicolon
+    or tab, which some take for the separator.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -92,9 +98,9 @@ def _field(value: Any) -> str:
         case bool():
             return "true" if plain else "false"
         case str():
-            return f"'{plain}" if plain.startswith(_FORMULA) else plain
+            return _FORMULA.sub(r"\1'", plain)
         case list():
-            return json.dumps(plain)
+            return _FORMULA.sub(r"\1'", json.dumps(plain))
         case _:
             return str(plain)
 

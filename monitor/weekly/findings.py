@@ -7,6 +7,7 @@ from datetime import datetime
 from monitor.store.client import Row
 from monitor.store.week_reader import FindingStory, PageStory, Span, WeekReader
 from monitor.weekly.record import FindingRow, LeakRow
+from monitor.weekly.running_record import RescoredRow
 
 _NOT_PAGED = PageStory(paged_at=None, ticketed_at=None, acknowledged_at=None, routes=())
 
@@ -65,8 +66,23 @@ def _leak(row: Row) -> LeakRow:
         owner_tenant=str(row[5]),
         victim_tenant=str(row[6] or ""),
         sightings=int(row[7]),
+        answers=int(row[12]),
         markers=int(row[8]),
         evidence_bits=None if row[9] is None else float(row[9]),
         first_at=row[10],
         last_at=row[11],
+    )
+
+
+def rescored_of(reader: WeekReader, span: Span) -> tuple[RescoredRow, ...]:
+    """Return kept answers that were found bad when they were judged again in the week."""
+    return tuple(
+        RescoredRow(
+            target=str(target),
+            verdict_class=str(verdict_class),
+            answers=int(answers),
+            first_at=first_at,
+            last_at=last_at,
+        )
+        for target, verdict_class, answers, first_at, last_at in reader.rescored(span)
     )

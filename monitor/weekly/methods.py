@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monitor.weekly.coverage import LEAST_ANSWERS
+from monitor.weekly.judging import LEAST_HOURS
 from monitor.weekly.running_record import MethodRow
 
 _WORDS = {
@@ -12,10 +13,14 @@ _WORDS = {
         "Confirmations, verification, reported and rescored answers count nowhere."
     ),
     "judgement of a target": (
-        "Bad: a finding that is proven and not dismissed was open in the week, or more bad "
-        "answers than the objective allows are shown. Good: no finding is open, at least half "
-        "of what was asked could be judged, and the exact 95 % bound lies within the objective. "
-        "Everything else could not be told."
+        "Bad if anything is: a finding that is proven and not dismissed was open in the week, a "
+        "kept answer was found bad when judged again, more bad answers than the objective allows "
+        "are shown, an objective is missed over its own window, a node failed, or the context "
+        "fails below what is advertised. Good only if none of these is so, every planned stratum "
+        f"was judged, on each day and in {LEAST_HOURS} hours or more, at least half of what was "
+        "asked could be judged, the exact 95 % bound of this one look lies within the objective, "
+        "and every objective of the whole target is met; and only for what was seen. Everything "
+        "else could not be told."
     ),
     "intervals of weeks and objectives": (
         "Confidence sequences at 95 % (Robbins 1970; a uniform mixture): they hold however "
@@ -28,10 +33,11 @@ _WORDS = {
         "100 % says that nothing is known. Of many cells some bounds fail by chance."
     ),
     "the coverage map": (
-        f"Clean takes {LEAST_ANSWERS} answers and none bad; with fewer a cell is "
-        "grey. A cell that was never probed, or that no plan asks, is hatched: whatever is "
-        "there was not seen. Lengths and concurrencies are all that the target's plan and week "
-        "have; a length that only one shape knows is no cell of the others."
+        f"Clean takes {LEAST_ANSWERS} answers, at least half of those asked, none bad, and one of "
+        "each planned stratum in it; else a cell is grey. A cell that was never probed, or that "
+        "no plan asks, is hatched: whatever is there was not seen. Lengths and concurrencies are "
+        "all that the target's plan and week have; a length that only one shape knows is no cell "
+        "of the others."
     ),
     "what would have shown": (
         "Of a stratum: a fault at that rate or more of its exchanges strikes at least once in "

@@ -95,6 +95,9 @@ def _cell(cell: CellRow, x: int, y: int) -> Iterator[str]:
         case CellState.FEW:
             yield _rect(x, y, wide, tall, "#d9dee4", _INVALID)
             yield _text(x + 6, y + 15, f"few ≤ {percent(cell.bad_at_most)}")
+        case CellState.PARTLY:
+            yield _rect(x, y, wide, tall, "#d9dee4", _INVALID)
+            yield _text(x + 6, y + 15, "only in part")
         case CellState.NOT_ANSWERED:
             yield from _unseen(x, y, "no answer")
         case CellState.NEVER_PROBED:

@@ -24,11 +24,12 @@ from monitor.weekly.running_record import (
     HttpRow,
     MethodRow,
     NodeRow,
+    RescoredRow,
     StreamRow,
     UnjudgedRow,
 )
 
-REPORT_SCHEMA_VERSION: Final = "1.0"
+REPORT_SCHEMA_VERSION: Final = "1.1"
 
 
 class Judgement(StrEnum):
@@ -49,12 +50,16 @@ class Trend(StrEnum):
 
 
 class CellState(StrEnum):
-    """What is known of a cell of the coverage map, worst first."""
+    """What is known of a cell of the coverage map, worst first.
+
+    ``PARTLY`` is grey: of a planned stratum in it no answer was judged.
+    """
 
     FAILING = "failing"
     NEVER_PROBED = "never_probed"
     NOT_PLANNED = "not_planned"
     NOT_ANSWERED = "not_answered"
+    PARTLY = "partly"
     FEW = "few"
     CLEAN = "clean"
 
@@ -188,7 +193,10 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakRow:
-    """Whose planted text was in whose answers. Tenants are synthetic ones; no text is named."""
+    """Whose planted text was in whose answers. Tenants are synthetic ones; no text is named.
+
+    A sighting is a signal: one answer may hold several texts, and confirmations are asked again.
+    """
 
     target: str
     finding: str
@@ -198,6 +206,7 @@ class LeakRow:
     owner_tenant: str
     victim_tenant: str
     sightings: int
+    answers: int
     markers: int
     evidence_bits: float | None
     first_at: datetime
@@ -273,6 +282,7 @@ class WeeklyReport:
     days: tuple[DayRow, ...] = ()
     findings: tuple[FindingRow, ...] = ()
     leaks: tuple[LeakRow, ...] = ()
+    rescored: tuple[RescoredRow, ...] = ()
     objectives: tuple[ObjectiveRow, ...] = ()
     coverage: tuple[CellRow, ...] = ()
     strata: tuple[StratumRow, ...] = ()

@@ -32,6 +32,20 @@ class StreamRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RescoredRow:
+    """Kept answers that were found bad when they were judged again in the week, and never before.
+
+    They open no finding and count in no rate. Classes are those that a finding may be proven of.
+    """
+
+    target: str
+    verdict_class: str
+    answers: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DriftRow:
     """A verdict of a detector: outputs moved."""
 

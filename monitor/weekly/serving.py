@@ -12,6 +12,7 @@ from monitor.weekly.inputs import Asked
 from monitor.weekly.running_record import ContextRow, NodeRow
 
 _DAY_SECONDS = 86_400.0
+FAILS_BELOW = "fails below what it says"
 
 
 def context_of(reader: WeekReader, asked: Asked, span: Span) -> tuple[ContextRow, ...]:
@@ -51,7 +52,7 @@ def _context(target: str, ladder: LadderRow | None, span: Span) -> ContextRow:
 
 def _state(ladder: LadderRow) -> str:
     if ladder.failed_tokens is not None:
-        return "fails below what it says" if ladder.exit_code else "fails beyond its limit"
+        return FAILS_BELOW if ladder.exit_code else "fails beyond its limit"
     if not ladder.advertised_tokens:
         return "it advertises no size"
     reached = ladder.verified_tokens + ladder.verified_error_tokens >= ladder.advertised_tokens

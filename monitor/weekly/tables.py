@@ -20,6 +20,7 @@ TITLES: Mapping[str, str] = {
     "not_looked_at": "What was not looked at",
     "findings": "Findings",
     "leaks": "Leaks, and whose text it was",
+    "rescored": "Kept answers that were found bad when judged again",
     "coverage": "Coverage map",
     "objectives": "Objectives and error budgets",
     "trend": "The last weeks",

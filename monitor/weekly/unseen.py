@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
 from monitor.weekly.inputs import Asked, Gap, KnownTarget
+from monitor.weekly.judging import HOURS
 from monitor.weekly.objectives import TOLD_HERE
 from monitor.weekly.record import CellRow, CellState, DayRow, FindingRow, StratumRow, UnseenRow
 from monitor.weekly.running_record import ContextRow, NodeRow, UnjudgedRow
 
-HOURS = 7 * 24
 _EVERYWHERE = "all targets"
 _CELLS = {
     CellState.NOT_PLANNED: "no plan asks this shape at this length and concurrency",
@@ -71,7 +71,7 @@ def unseen_times(
     """Yield the days and hours in which a target was not judged at all."""
     silent: dict[str, list[str]] = {}
     for row in days:
-        if row.good + row.bad + row.errors + row.invalid == 0:
+        if row.good + row.bad == 0:
             silent.setdefault(row.target, []).append(row.day.isoformat())
     for name in names:
         without = silent.get(name, [])
@@ -80,7 +80,7 @@ def unseen_times(
         looked = hours.get(name, 0)
         if looked < HOURS:
             where = f"{HOURS - looked} of {HOURS} hours"
-            yield _row(name, "hours", where, "no scheduled verdict in them")
+            yield _row(name, "hours", where, "not one scheduled exchange was judged")
 
 
 def unseen_rows(verdicts: Iterable[UnjudgedRow], kept: Mapping[str, int]) -> Iterator[UnseenRow]:

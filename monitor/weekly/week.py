@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 
 _LABEL = re.compile(r"([0-9]{4})-W([0-9]{2})", re.ASCII)
 _WEEK = timedelta(days=7)
+# The store keeps instants of no more years, and reports look some weeks back.
+_FIRST_YEAR, _LAST_YEAR = 2000, 2199
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,7 +28,10 @@ class Week:
         found = _LABEL.fullmatch(text)
         if found is None:
             raise ValueError("no week")
-        return cls(date.fromisocalendar(int(found[1]), int(found[2]), 1))
+        year = int(found[1])
+        if not _FIRST_YEAR <= year <= _LAST_YEAR:
+            raise ValueError(f"no year from {_FIRST_YEAR} to {_LAST_YEAR}")
+        return cls(date.fromisocalendar(year, int(found[2]), 1))
 
     @classmethod
     def of(cls, instant: datetime) -> Week:

@@ -26,6 +26,7 @@ def _built(built: Built) -> Iterator[str]:
     if not report.has_data:
         yield "NO DATA: not one scheduled exchange was judged in this week"
     yield f"not looked at: {len(report.not_looked_at)} entries, first in the report"
+    yield from (f"NOT FOLLOWED: {problem}" for problem in built.passed_over[:_MOST_PROBLEMS])
     before = built.previous
     if before is None:
         yield "there is no report before: it is the first of its chain"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -152,6 +153,7 @@ def test_cells_and_strata_have_exact_bounds(told: Told, week: Week) -> None:
     rows = by(said["strata"], "target", "probe", "stratum")
     assert set(strata) <= set(rows)
     cells: dict[tuple[str, ...], Counter[str]] = {}
+    in_part: set[tuple[str, ...]] = set()
     for key, row in rows.items():
         bad, good = strata[key]["bad"], strata[key]["good"]
         assert (row["good"], row["bad"]) == (good, bad)
@@ -159,22 +161,27 @@ def test_cells_and_strata_have_exact_bounds(told: Told, week: Week) -> None:
         length, concurrency = row["stratum"].split("/")[:2]
         of = cells.setdefault((row["target"], row["shape"], length, concurrency), Counter())
         of.update(strata[key])
+        if row["planned"] and not bad + good:
+            in_part.add((row["target"], row["shape"], length, concurrency))
     for cell, row in by(said["coverage"], "target", "shape", "length", "concurrency").items():
         outcomes = cells.pop(cell, None)
-        expected = "not_planned" if outcomes is None else _state(outcomes)
+        expected = "not_planned" if outcomes is None else _state(outcomes, cell in in_part)
         assert row["state"] == expected, cell
         good, bad = (outcomes or Counter())["good"], (outcomes or Counter())["bad"]
         assert row["bad_at_most"] == pytest.approx(exact_upper(bad, good + bad), abs=1e-9)
     assert not cells, "every stratum is in a cell"
 
 
-def _state(outcomes: Counter[str]) -> str:
+def _state(outcomes: Counter[str], in_part: bool) -> str:
     valid = outcomes["good"] + outcomes["bad"]
     if outcomes["bad"]:
         return "failing"
     if not outcomes.total():
         return "never_probed"
-    return "not_answered" if not valid else "few" if valid < 29 else "clean"
+    if not valid:
+        return "not_answered"
+    enough = valid >= 29 and valid >= outcomes.total() / 2
+    return "partly" if in_part else "clean" if enough else "few"
 
 
 def test_objectives_count_their_own_window(told: Told, week: Week) -> None:
@@ -257,6 +264,7 @@ def test_leaks_name_owner_and_victim_and_no_text(told: Told) -> None:
         told.exported.rows("exchanges", "started_at", week.since, week.until), "trial", "exchange"
     )
     expected: Counter[tuple[str, ...]] = Counter()
+    answers: dict[tuple[str, ...], set[tuple[str, str]]] = {}
     for signal in told.exported.rows("signals", "decided_at", week.since, week.until):
         judged = verdicts[signal["verdict"],]
         if signal["status"] == "fail" and signal["owner_tenant"] and judged["finding"]:
@@ -264,10 +272,15 @@ def test_leaks_name_owner_and_victim_and_no_text(told: Told) -> None:
                 continue
             victim = exchanges[signal["trial"], signal["exchange"]]["tenant"]
             kind = f"{signal['code']}/{signal['variant']}"
-            expected[judged["finding"], judged["class"], kind, signal["owner_tenant"], victim] += 1
+            key = (judged["finding"], judged["class"], kind, signal["owner_tenant"], victim)
+            expected[key] += 1
+            answers.setdefault(key, set()).add((signal["trial"], signal["exchange"]))
     said = read_json(told.reports[week])["leaks"]
     names = ("finding", "verdict_class", "kind", "owner_tenant", "victim_tenant")
     assert {key: row["sightings"] for key, row in by(said, *names).items()} == dict(expected)
+    assert {key: row["answers"] for key, row in by(said, *names).items()} == {
+        key: len(each) for key, each in answers.items()
+    }
     proven = [row for row in said if row["kind"] == "FOREIGN/other_tenant"]
     assert proven
     assert all(row["owner_tenant"] != row["victim_tenant"] for row in proven)
@@ -363,6 +376,17 @@ def test_what_was_not_looked_at_is_told(told: Told, week: Week) -> None:
     assert target["cells_unknown"] == target["cells"] > 0
 
 
+def test_no_report_says_good_where_so_little_was_asked(told: Told, week: Week) -> None:
+    said = read_json(told.reports[week])
+    rows = by(said["targets"], "target")
+    assert not [row for row in said["targets"] if row["judgement"] == "good"]
+    # Of so few answers in a month one leak or a node that fails is bad; the rest is not told.
+    failing = {row["target"] for row in said["nodes"] if row["failing"]}
+    missed = {row["target"] for row in said["objectives"] if row["attainment"] == "missed"}
+    for target in failing | missed:
+        assert rows[target,]["judgement"] == "bad"
+
+
 def test_accepted_deviations_expire(told: Told) -> None:
     rows = [read_json(told.reports[w])["accepted"] for w in WEEKS]
     assert [[row["expired"] for row in each] for each in rows] == [[False], [False], [True], [True]]
@@ -392,7 +416,7 @@ def test_the_head_of_the_audit_chain_is_in_the_report(told: Told, week: Week) ->
 def test_parquet_holds_every_table_of_the_json(told: Told, week: Week) -> None:
     said = read_json(told.reports[week])
     tables = {name for name, value in said.items() if isinstance(value, list)}
-    assert len(tables) == 22
+    assert len(tables) == 23
     for name in tables:
         rows = pq.read_table(told.reports[week] / f"{name}.parquet").to_pylist()
         assert len(rows) == len(said[name])
@@ -473,6 +497,33 @@ def test_the_command_builds_verifies_and_says_what_is_empty(told: Told, tmp_path
     assert "key not checked" in unkeyed.stdout
     (out / "leaks.csv").write_text("none\n")
     assert davylamp("report", "verify", str(out), "--public-key", str(pem)).exit_code == 1
+
+
+def test_without_its_key_the_command_makes_no_new_one(told: Told, tmp_path: Path) -> None:
+    key, out = told.config.storage_path / KEY_FILE, tmp_path / WEEKS[3].label
+    key.rename(tmp_path / "kept.key")
+    try:
+        arguments = ("report", "build", "--week", WEEKS[3].label, "--out", str(out))
+        built = davylamp(*arguments, "--config", str(told.config.file))
+        assert not key.exists()
+    finally:
+        (tmp_path / "kept.key").rename(key)
+    assert built.exit_code not in {0, 3}
+    assert "restore it from a backup" in built.output
+    assert not out.exists()
+
+
+def test_the_command_names_what_it_does_not_follow(told: Told, tmp_path: Path) -> None:
+    shutil.copytree(told.reports[WEEKS[1]], tmp_path / WEEKS[1].label)
+    shutil.copytree(told.reports[WEEKS[2]], tmp_path / WEEKS[2].label)
+    days = tmp_path / WEEKS[2].label / "days.csv"
+    days.write_bytes(days.read_bytes().replace(b"2", b"3"))
+    out = tmp_path / WEEKS[3].label
+    arguments = ("report", "build", "--week", WEEKS[3].label, "--out", str(out))
+    built = davylamp(*arguments, "--format", "json", "--config", str(told.config.file))
+    assert built.exit_code == 0, built.output
+    assert "NOT FOLLOWED" in built.stdout
+    assert f"it follows {WEEKS[1].label}; 1 weeks in between have no report" in built.stdout
 
 
 def test_a_folder_that_is_taken_or_a_report_of_another_is_refused(

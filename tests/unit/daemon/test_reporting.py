@@ -7,7 +7,8 @@ import hashlib
 import hmac
 import json
 import logging
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from monitor.canaries import InstallationKey
 from monitor.certificate.keys import Signer
 from monitor.config import Config
 from monitor.daemon.reporting import LOOK_SECONDS, Reporter, reporting
@@ -201,19 +203,112 @@ def test_a_folder_that_is_not_there_is_said_and_tried_again(
     assert reports_in(tmp_path) == ["2026-W43"]
 
 
+@pytest.mark.parametrize("formats", [["json"], ["csv"]])
+def test_a_report_that_is_there_is_told_of_by_what_it_says(
+    tmp_path: Path, store: Store, endpoint: Endpoint, formats: list[str]
+) -> None:
+    clock = ManualClock()
+    config = settings(tmp_path, endpoint, formats=formats)
+    of = reporter(config, store, clock)
+    look(replace(of, receiver=None))
+    notice = tmp_path / "reports" / "2026-W43.notice.json"
+    first = notice.read_bytes()
+    notice.unlink()
+    endpoint.answer(200)
+    look(again(of, config, store))
+    assert notice.read_bytes() == first
+
+
+@pytest.mark.parametrize("formats", [["json"], ["csv"]])
+def test_a_report_that_is_there_and_does_not_hold_is_not_told_of(
+    tmp_path: Path, store: Store, caplog: pytest.LogCaptureFixture, formats: list[str]
+) -> None:
+    clock = ManualClock()
+    config = settings(tmp_path, None, formats=formats)
+    of = reporter(config, store, clock)
+    look(of)
+    notice = tmp_path / "reports" / "2026-W43.notice.json"
+    notice.unlink()
+    [changed] = (tmp_path / "reports" / "2026-W43").glob(f"report.{formats[0]}")
+    changed.write_bytes(changed.read_bytes().replace(b"could_not_tell", b"good"))
+    with caplog.at_level(logging.ERROR):
+        look(again(of, config, store))
+    assert "is there and does not hold" in caplog.text
+    assert not notice.exists()
+
+
+def test_a_report_that_is_there_and_of_another_key_is_not_told_of(
+    tmp_path: Path, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = ManualClock()
+    config = settings(tmp_path, None)
+    of = reporter(config, store, clock)
+    other = InstallationKey.load_or_create(tmp_path / "other.key")
+    look(replace(of, key=other))
+    (tmp_path / "reports" / "2026-W43.notice.json").unlink()
+    with caplog.at_level(logging.ERROR):
+        look(of)
+    assert "yours is another" in caplog.text
+    assert not (tmp_path / "reports" / "2026-W43.notice.json").exists()
+
+
+def _another_word(file: Path) -> None:
+    file.write_bytes(file.read_bytes().replace(b'"default"', b'"another"'))
+
+
+def _longer(file: Path) -> None:
+    file.write_bytes(file.read_bytes() + b" ")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        (MANIFEST_FILE, _another_word, "not one of this installation"),
+        (MANIFEST_FILE, _longer, "cannot be followed"),
+        ("report.json", _longer, "does not hold"),
+    ],
+)
 def test_a_report_before_that_was_changed_is_not_followed(
+    tmp_path: Path,
+    store: Store,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    change: Callable[[Path], None],
+    words: str,
+) -> None:
+    clock = ManualClock()
+    of = reporter(settings(tmp_path, None), store, clock)
+    look(of)
+    clock.instant += timedelta(days=7)
+    look(of)
+    change(tmp_path / "reports" / "2026-W44" / name)
+    clock.instant += timedelta(days=7)
+    with caplog.at_level(logging.ERROR):
+        look(of)
+    assert words in caplog.text
+    assert reports_in(tmp_path) == ["2026-W43", "2026-W44", "2026-W45"]
+    before = previous_of(tmp_path, "2026-W45")
+    assert (before["week"], before["weeks_between"]) == ("2026-W43", 1)
+
+
+def test_a_folder_that_holds_the_report_of_another_week_is_not_followed(
     tmp_path: Path, store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = ManualClock()
     of = reporter(settings(tmp_path, None), store, clock)
     look(of)
-    file = tmp_path / "reports" / "2026-W43" / MANIFEST_FILE
-    file.write_bytes(file.read_bytes().replace(b'"default"', b'"another"'))
-    clock.instant += timedelta(days=7)
+    shutil.copytree(tmp_path / "reports" / "2026-W43", tmp_path / "reports" / "2026-W44")
+    clock.instant += timedelta(days=14)
     with caplog.at_level(logging.ERROR):
         look(of)
-    assert "not one of this installation" in caplog.text
-    assert reports_in(tmp_path) == ["2026-W43"]
+    assert "of another week" in caplog.text
+    assert previous_of(tmp_path, "2026-W45")["week"] == "2026-W43"
+
+
+def previous_of(folder: Path, week: str) -> dict[str, Any]:
+    said = json.loads((folder / "reports" / week / MANIFEST_FILE).read_bytes())
+    found: dict[str, Any] = said["previous"]
+    return found
 
 
 class _Looked(ManualClock):

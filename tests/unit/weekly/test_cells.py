@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.weekly.cells import cell, duration, heading, percent
+from monitor.weekly.tables import tables_of
+from tests.unit.weekly.samples import a_report
 
 
 @given(st.floats(1e-12, 1 - 1e-12))
@@ -32,4 +34,15 @@ def test_durations_have_the_unit_that_fits() -> None:
 
 def test_headings_are_words() -> None:
     assert heading("bad_at_most") == "bad at most"
-    assert heading("failed_ratio") == "failed"
+    assert heading("failed_ratio") == "failed ratio"
+
+
+def test_no_two_headings_of_a_table_are_the_same() -> None:
+    for table in tables_of(a_report()):
+        headings = [heading(column.name) for column in table.columns]
+        assert len(headings) == len(set(headings)), table.name
+
+
+def test_a_budget_that_is_overspent_is_told_in_budgets() -> None:
+    assert cell("budget_left", 0.25) == "25.00 %"
+    assert cell("budget_left_low", -543.0) == "spent 544.0 times"

@@ -108,3 +108,22 @@ def test_what_was_never_probed_is_drawn_as_heavily_as_what_fails() -> None:
         assert edges(state) >= failing > 0, state
     assert edges(CellState.CLEAN) == edges(CellState.FEW) == 0
     assert "#c6e7d4" not in map_picture([a_cell(CellState.FEW)])
+
+
+def test_a_cell_with_a_planned_stratum_that_nobody_judged_is_not_clean() -> None:
+    asked, never = place("canary", "short"), place("canary", "short", cache="warm")
+    cell = ("canary", "short", "c1")
+    of = target(asked, never)
+    assert states(strata_of(of, "glm", {asked: Tally(good=100)}))[cell] is CellState.PARTLY
+    mute = {asked: Tally(good=100), never: Tally(errors=3)}
+    assert states(strata_of(of, "glm", mute))[cell] is CellState.PARTLY
+    both = {asked: Tally(good=100), never: Tally(good=1)}
+    assert states(strata_of(of, "glm", both))[cell] is CellState.CLEAN
+    assert "only in part" in map_picture([a_cell(CellState.PARTLY)])
+    assert "#c6e7d4" not in map_picture([a_cell(CellState.PARTLY)])
+
+
+def test_a_cell_of_which_less_than_half_could_be_judged_is_not_clean() -> None:
+    asked = place("canary", "short")
+    found = {asked: Tally(good=LEAST_ANSWERS, invalid=900)}
+    assert set(states(strata_of(target(asked), "glm", found)).values()) == {CellState.FEW}

@@ -90,3 +90,22 @@ def test_what_is_not_known_is_not_zero_in_any_format() -> None:
 
 def test_the_same_report_gives_the_same_bytes() -> None:
     assert files_of(a_report(), list(Format)) == files_of(a_report(), list(Format))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("seen: =x;=HYPERLINK(1)", "seen: =x;'=HYPERLINK(1)"),
+        ("a; +1", "a;' +1"),
+        ('a;"@x', "a;'\"@x"),
+        ("a\t-1", "a\t'-1"),
+        ("a|=1", "a|'=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("a; b = c, d-e", "a; b = c, d-e"),
+    ],
+)
+def test_no_separator_of_a_spreadsheet_makes_a_formula(text: str, written: str) -> None:
+    [table] = [t for t in tables_of(a_report(text)) if t.name == "changes"]
+    _, row = csv.reader(io.StringIO(csv_of(table).decode()))
+    assert written in row

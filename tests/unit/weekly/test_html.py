@@ -125,3 +125,17 @@ def test_a_week_without_data_says_so_first() -> None:
     page = html_of(dataclasses.replace(a_report(), has_data=False, chain=None)).decode()
     assert page.index("No data") < page.index("<h2")
     assert "no audit chain" in page
+
+
+def test_what_a_target_was_found_to_be_has_a_colour_of_its_own() -> None:
+    states = ["fails below what it says", "confirmed", *(each.value for each in CellState)]
+    css = re.findall(r"<style>(.*?)</style>", html_of(a_report()).decode(), re.DOTALL)[0]
+    for state in states:
+        assert re.search(rf"\.{re.sub('[ _]', '-', state)}[ ,]", css), state
+
+
+def test_of_a_week_without_data_nothing_reads_as_well() -> None:
+    none = dict.fromkeys(TITLES, ())
+    page = html_of(dataclasses.replace(a_report(**none), has_data=False))
+    assert page.count(b"None. Nothing was judged, so that says nothing.") == len(TITLES)
+    assert b"Nothing was judged, so" not in html_of(a_report(**none))

@@ -36,7 +36,7 @@ def objective(name: str, sli: Sli) -> Objective:
 
 def test_days_and_hours_without_a_verdict() -> None:
     days = [
-        a_row(DayRow, day=day, good=0, bad=0, errors=0, invalid=int(day == WEEK.days[0]))
+        a_row(DayRow, day=day, good=int(day == WEEK.days[0]), bad=0, errors=5, invalid=2)
         for day in WEEK.days[:3]
     ]
     rows = list(unseen.unseen_times(days, {"glm": 100}, ["glm", "kimi"]))

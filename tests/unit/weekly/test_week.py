@@ -22,7 +22,19 @@ def test_a_week_is_read_back_from_its_label(day: date) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2026-W00", "2026-W54", "2025-W53", "2026-48", "2026-W4", "2026-W48 ", "٢٠٢٦-W48", ""]
+    "text",
+    [
+        "2026-W00",
+        "2026-W54",
+        "2025-W53",
+        "2026-48",
+        "2026-W4",
+        "2026-W48 ",
+        "9999-W52",
+        "0001-W01",
+        "٢٠٢٦-W48",
+        "",
+    ],
 )
 def test_what_is_no_week_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):

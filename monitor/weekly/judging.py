@@ -1,0 +1,233 @@
+"""The judgement of a target: bad if anything is, good only with what it is good under.
+
+The rules stand as a table in docs/weekly-report.md, in this order; the first that holds is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from monitor.detect.binomial import upper_bound
+from monitor.detect.sequence import confidence_sequence
+from monitor.findings import FindingState
+from monitor.model import VerdictClass
+from monitor.weekly.inputs import KnownTarget
+from monitor.weekly.record import (
+    Attainment,
+    DayRow,
+    FindingRow,
+    Judgement,
+    ObjectiveRow,
+    StratumRow,
+    TrendRow,
+)
+from monitor.weekly.running_record import ContextRow, NodeRow, RescoredRow
+from monitor.weekly.serving import FAILS_BELOW
+
+HOURS = 7 * 24
+# In fewer hours than these with a judged answer too little of the week was seen.
+LEAST_HOURS = HOURS // 2
+LEAST_VALID_SHARE = 0.5
+_BOUNDARY = "boundary"
+_NO_FAULT = frozenset({FindingState.DISMISSED.value})
+_OPEN = frozenset({FindingState.NEEDS_REVIEW.value, FindingState.CONFIRMED.value})
+_NOT_PROVEN = frozenset({VerdictClass.NONE.label, VerdictClass.SUSPECT.label})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """All of one target that a week's judgement is made of; each row is of this target.
+
+    ``known`` is ``None`` for a target that is not configured. ``hours`` are those of the week in
+    which at least one scheduled answer was judged.
+    """
+
+    known: KnownTarget | None
+    now: TrendRow
+    hours: int
+    days: Sequence[DayRow] = ()
+    findings: Sequence[FindingRow] = ()
+    rescored: Sequence[RescoredRow] = ()
+    objectives: Sequence[ObjectiveRow] = ()
+    nodes: Sequence[NodeRow] = ()
+    context: Sequence[ContextRow] = ()
+    strata: Sequence[StratumRow] = ()
+
+    @property
+    def room(self) -> float | None:
+        """The share of answers that may be bad; ``None`` if that is not known."""
+        return round(1 - self.known.objective_ratio, 9) if self.known is not None else None
+
+    @property
+    def valid(self) -> int:
+        """The answers of the week that were judged."""
+        return self.now.good + self.now.bad
+
+    @property
+    def most_bad(self) -> float:
+        """The exact one-sided 95 % bound of the share of bad answers, for this one look."""
+        return upper_bound(self.now.bad, self.valid)
+
+
+_Rule = Callable[[Seen], str]
+
+
+def judged(seen: Seen) -> tuple[Judgement, str]:
+    """Return the judgement of a target and why, in words of ours."""
+    for judgement, rules in ((Judgement.BAD, _SHOW_BAD), (Judgement.UNSURE, _LEAVE_OPEN)):
+        for rule in rules:
+            if why := rule(seen):
+                return judgement, why
+    return Judgement.GOOD, _condition(seen)
+
+
+def _condition(seen: Seen) -> str:
+    planned = sum(row.planned for row in seen.strata)
+    return (
+        f"{seen.now.bad:,} bad of {seen.valid:,} judged: at most {seen.most_bad:.4%} by the exact "
+        f"bound of one look, only for the {_many(planned, 'planned stratum', 'planned strata')} "
+        f"and {seen.hours} of {HOURS} hours that were seen"
+    )
+
+
+def _proven(seen: Seen) -> str:
+    faults = [
+        each
+        for each in seen.findings
+        if each.state not in _NO_FAULT and each.finding_class not in _NOT_PROVEN
+    ]
+    if not faults:
+        return ""
+    worst = max(faults, key=lambda each: VerdictClass[each.finding_class])
+    return f"{_many(len(faults), 'finding')}, the worst {worst.finding_class}"
+
+
+def _judged_again(seen: Seen) -> str:
+    if not seen.rescored:
+        return ""
+    worst = max(seen.rescored, key=lambda each: VerdictClass[each.verdict_class])
+    number = sum(row.answers for row in seen.rescored)
+    answers = _many(number, "kept answer was", "kept answers were")
+    return f"{answers} found bad when judged again, the worst {worst.verdict_class}"
+
+
+def _too_many_bad(seen: Seen) -> str:
+    if seen.room is not None and seen.now.bad_at_least > seen.room:
+        return f"more than {seen.room:.4%} of its answers were bad, shown with 95 %"
+    return ""
+
+
+def _missed(seen: Seen) -> str:
+    names = sorted({r.objective for r in seen.objectives if r.attainment is Attainment.MISSED})
+    return f"missed over its window: objective {', '.join(names)}" if names else ""
+
+
+def _failing_nodes(seen: Seen) -> str:
+    failing = [row for row in seen.nodes if row.failing]
+    if not failing:
+        return ""
+    readings = sum(row.failing for row in failing)
+    return f"{_many(len(failing), 'node')} failed in {_many(readings, 'reading')}"
+
+
+def _context_fails(seen: Seen) -> str:
+    shown = any(row.in_week and row.state == FAILS_BELOW for row in seen.context)
+    return "its context fails below what it says" if shown else ""
+
+
+def _not_asked(seen: Seen) -> str:
+    return "" if seen.valid + seen.now.errors + seen.now.invalid else "nothing was asked of it"
+
+
+def _not_configured(seen: Seen) -> str:
+    gone = "it is not configured any more: what it is held to is not known"
+    return gone if seen.known is None else ""
+
+
+def _few_judged(seen: Seen) -> str:
+    asked = seen.valid + seen.now.errors + seen.now.invalid
+    if seen.valid and seen.valid >= LEAST_VALID_SHARE * asked:
+        return ""
+    return f"only {seen.valid:,} of {asked:,} exchanges could be judged"
+
+
+def _in_review(seen: Seen) -> str:
+    waiting = sum(each.state in _OPEN for each in seen.findings)
+    return f"{_many(waiting, 'finding')} in review" if waiting else ""
+
+
+def _never_judged(seen: Seen) -> str:
+    """Name planned strata without one judged answer, those at boundaries first."""
+    planned = [row for row in seen.strata if row.planned]
+    if not planned:
+        return "nothing is planned for it"
+    never = [row for row in planned if not row.good + row.bad]
+    if not never:
+        return ""
+    edges = sum(row.shape == _BOUNDARY for row in never)
+    told = f", {edges} of them at boundaries" if edges else ""
+    return f"{len(never):,} of {len(planned):,} planned strata were never judged{told}"
+
+
+def _little_of_the_week(seen: Seen) -> str:
+    silent = sum(not row.good + row.bad for row in seen.days)
+    if silent:
+        return f"on {silent} of {_many(len(seen.days), 'day')} no answer was judged"
+    if seen.hours < LEAST_HOURS:
+        return f"in {HOURS - seen.hours} of {HOURS} hours no answer was judged"
+    return ""
+
+
+def _bad_strata(seen: Seen) -> str:
+    """Name strata whose own answers are worse than the target may be: a whole may hide a part."""
+    room = seen.room or 0.0
+    worse = sum(confidence_sequence(r.bad, r.good + r.bad)[0] > room for r in seen.strata if r.bad)
+    if not worse:
+        return ""
+    return f"in {_many(worse, 'stratum', 'strata')} more were bad than {room:.4%}"
+
+
+def _bound(seen: Seen) -> str:
+    room = seen.room or 0.0
+    if seen.most_bad <= room:
+        return ""
+    left = f"{seen.now.bad:,} bad of {seen.valid:,} leave up to {seen.most_bad:.4%}"
+    return f"{left}, and {room:.4%} may be bad"
+
+
+def _not_shown(seen: Seen) -> str:
+    """Name objectives of the whole target that are not shown to be met."""
+    names = sorted(
+        {
+            row.objective
+            for row in seen.objectives
+            if not row.probe and row.attainment is not Attainment.MET
+        }
+    )
+    return f"not shown to be met: objective {', '.join(names)}" if names else ""
+
+
+def _unread_nodes(seen: Seen) -> str:
+    if seen.known is not None and seen.known.nodes and not seen.nodes:
+        return "its nodes were not read"
+    unsure = sum(row.unknown > LEAST_VALID_SHARE * row.readings for row in seen.nodes)
+    return f"of {_many(unsure, 'node')} most readings could not tell" if unsure else ""
+
+
+def _context_failed_before(seen: Seen) -> str:
+    failed = any(row.state == FAILS_BELOW for row in seen.context)
+    return "its context failed below what it says when last measured" if failed else ""
+
+
+_SHOW_BAD: tuple[_Rule, ...] = (
+    *(_proven, _judged_again, _too_many_bad, _missed, _failing_nodes, _context_fails),
+)
+_LEAVE_OPEN: tuple[_Rule, ...] = (
+    *(_not_asked, _not_configured, _few_judged, _in_review, _never_judged, _little_of_the_week),
+    *(_bad_strata, _bound, _not_shown, _unread_nodes, _context_failed_before),
+)
+
+
+def _many(number: int, one: str, more: str = "") -> str:
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

@@ -1,0 +1,160 @@
+"""The judgement of a target: bad if anything is, good only where everything was seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from monitor.weekly.judging import HOURS, LEAST_HOURS, Seen, judged
+from monitor.weekly.record import (
+    Attainment,
+    DayRow,
+    Judgement,
+    ObjectiveRow,
+    StratumRow,
+    TrendRow,
+)
+from monitor.weekly.running_record import ContextRow, NodeRow, RescoredRow
+from tests.unit.weekly.samples import WEEK, a_finding, a_row
+from tests.unit.weekly.test_coverage import target
+from tests.unit.weekly.test_targets import week
+
+COUNTS = {"good": 1, "bad": 0, "errors": 0, "invalid": 0}
+WELL = {"readings": 28, "conforming": 28, "failing": 0, "unknown": 0}
+BELOW = "fails below what it says"
+
+
+def stratum(shape: str = "canary", **given: Any) -> StratumRow:
+    row: StratumRow = a_row(StratumRow, **(COUNTS | {"shape": shape, "planned": True} | given))
+    return row
+
+
+def objective(attainment: Attainment, probe: str = "") -> ObjectiveRow:
+    row: ObjectiveRow = a_row(ObjectiveRow, objective="answers", attainment=attainment, probe=probe)
+    return row
+
+
+def seen(now: TrendRow | None = None, **given: Any) -> Seen:
+    """Return a week in which all was seen and nothing was bad, but what is given."""
+    whole = Seen(
+        known=target(),
+        now=now if now is not None else week(2_995),
+        hours=HOURS,
+        days=[a_row(DayRow, day=day, **COUNTS) for day in WEEK.days],
+        objectives=[objective(Attainment.MET)],
+        nodes=[a_row(NodeRow, **WELL)],
+        context=[a_row(ContextRow, in_week=True, state="verified as advertised")],
+        strata=[stratum(), stratum("boundary")],
+    )
+    return replace(whole, **given)
+
+
+def test_good_stands_with_what_it_is_good_under() -> None:
+    judgement, why = judged(seen(hours=100))
+    assert judgement is Judgement.GOOD
+    assert why == (
+        "0 bad of 2,995 judged: at most 0.1000% by the exact bound of one look, only for the "
+        "2 planned strata and 100 of 168 hours that were seen"
+    )
+
+
+BAD = {
+    "a finding": ({"findings": [a_finding()]}, "1 finding, the worst LEAK"),
+    "a finding that was closed": ({"findings": [a_finding(state="resolved")]}, "1 finding"),
+    "findings": (
+        {"findings": [a_finding(finding_class="DRIFT"), a_finding()]},
+        "2 findings, the worst LEAK",
+    ),
+    "answers judged again": (
+        {"rescored": [a_row(RescoredRow, verdict_class="LEAK", answers=100)]},
+        "100 kept answers were found bad when judged again, the worst LEAK",
+    ),
+    "too many": ({"now": week(1_000, bad=50)}, "more than 0.1000% of its answers"),
+    "an objective": ({"objectives": [objective(Attainment.MISSED)]}, "objective answers"),
+    "one of a probe": ({"objectives": [objective(Attainment.MISSED, "pair")]}, "missed over"),
+    "a node": (
+        {"nodes": [a_row(NodeRow, **(WELL | {"failing": 28}))]},
+        "1 node failed in 28 readings",
+    ),
+    "context": ({"context": [a_row(ContextRow, in_week=True, state=BELOW)]}, BELOW),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_anything_bad_is_bad_however_good_the_answers_are(name: str) -> None:
+    given, words = BAD[name]
+    judgement, why = judged(seen(**given))
+    assert judgement is Judgement.BAD
+    assert words in why
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_bad_is_so_too_where_little_was_seen(name: str) -> None:
+    given, _ = BAD[name]
+    few = {"hours": 1, "strata": [stratum(good=0)], "now": week(0)} | given
+    assert judged(seen(**few))[0] is Judgement.BAD
+
+
+@pytest.mark.parametrize("name", [n for n in BAD if n.startswith(("a finding", "a node"))])
+def test_a_target_that_is_not_configured_any_more_is_bad_by_what_is_open(name: str) -> None:
+    given, _ = BAD[name]
+    gone = {"known": None, "strata": (), "objectives": (), "context": (), "now": week(0)}
+    assert judged(seen(**gone | given))[0] is Judgement.BAD
+
+
+UNSURE = {
+    "nothing asked": ({"now": week(0)}, "nothing was asked"),
+    "not configured": ({"known": None}, "not configured any more"),
+    "errors": ({"now": week(3_000, errors=3_001)}, "could be judged"),
+    "errors alone": ({"now": week(0, errors=9)}, "only 0 of 9"),
+    "invalid": ({"now": week(3_000, invalid=3_001)}, "could be judged"),
+    "in review": (
+        {"findings": [a_finding(finding_class="SUSPECT", state="needs_review")]},
+        "1 finding in review",
+    ),
+    "a stratum": (
+        {"strata": [stratum(), stratum(good=0, errors=9)]},
+        "1 of 2 planned strata were never judged",
+    ),
+    "a boundary": (
+        {"strata": [stratum(), stratum("boundary", good=0)]},
+        "1 of 2 planned strata were never judged, 1 of them at boundaries",
+    ),
+    "no plan": ({"strata": [stratum(planned=False)]}, "nothing is planned"),
+    "a day": (
+        {"days": [a_row(DayRow, **(COUNTS | {"good": n})) for n in range(7)]},
+        "on 1 of 7 days",
+    ),
+    "hours": ({"hours": LEAST_HOURS - 1}, "in 85 of 168 hours"),
+    "a bad stratum": (
+        {"now": week(100_000, bad=20), "strata": [stratum(good=0, bad=20)]},
+        "in 1 stratum more were bad",
+    ),
+    "too few": ({"now": week(2_994)}, "leave up to 0.1000%"),
+    "some bad": ({"now": week(5_000, bad=3)}, "may be bad"),
+    "not shown": ({"objectives": [objective(Attainment.NOT_SHOWN)]}, "objective answers"),
+    "unknown": ({"objectives": [objective(Attainment.UNKNOWN)]}, "not shown to be met"),
+    "nodes": ({"known": replace(target(), nodes=True), "nodes": ()}, "nodes were not read"),
+    "unsure nodes": (
+        {"nodes": [a_row(NodeRow, **(WELL | {"unknown": 15}))]},
+        "of 1 node most readings could not tell",
+    ),
+    "old context": ({"context": [a_row(ContextRow, in_week=False, state=BELOW)]}, "last measured"),
+}
+
+
+@pytest.mark.parametrize("name", UNSURE)
+def test_what_was_not_seen_could_not_be_told(name: str) -> None:
+    given, words = UNSURE[name]
+    judgement, why = judged(seen(**given))
+    assert judgement is Judgement.UNSURE
+    assert words in why
+
+
+def test_what_is_no_fault_leaves_a_target_good() -> None:
+    dismissed = [a_finding(state="dismissed")]
+    assert judged(seen(findings=dismissed))[0] is Judgement.GOOD
+    by_probe = [objective(Attainment.MET), objective(Attainment.NOT_SHOWN, "pair")]
+    assert judged(seen(objectives=by_probe))[0] is Judgement.GOOD
