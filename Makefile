@@ -47,6 +47,10 @@ test-ends: install ## Faults, the daemon and whoever it tells, from end to end (
 test-dashboards: install ## Every panel against hours of history, a real Prometheus and the store (four minutes; needs prometheus)
 	$(BIN)/python -m pytest -q --override-ini addopts="--strict-markers --strict-config --import-mode=importlib -ra" tests/dashboards
 
+.PHONY: report-pictures
+report-pictures: install ## Make pictures of a weekly report of the tests' history, for the docs (two minutes; needs chromium)
+	$(BIN)/python -m tests.integration.weekly_pictures --out docs/pictures
+
 .PHONY: dashboard-pictures
 dashboard-pictures: install ## Draw the main dashboards from a lab run, for the docs (four minutes; needs prometheus)
 	$(BIN)/python -m tests.dashboards.pictures --out docs/pictures
