@@ -37,8 +37,8 @@ def _report(folder: Path) -> Path:
     with labs() as places:
         config = write_history(folder, places)
     made = folder / "report"
-    command = [COMMAND, "report", "build", "--config", config.file, "--week", WEEK.label]
-    subprocess.run([*command, "--format", "html", "--out", made], check=False)
+    command = [COMMAND, "report", "build", "--config", str(config.file), "--week", WEEK.label]
+    subprocess.run([*command, "--format", "html", "--out", str(made)], check=True)
     return made / "report.html"
 
 
