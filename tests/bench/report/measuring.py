@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import yaml
@@ -18,7 +18,7 @@ from monitor.config import Config
 from monitor.config.storage import Retention
 from monitor.configured import read_config
 from monitor.daemon.weekly import asked_of
-from monitor.store.client import Location, connect
+from monitor.store.client import Client, Location, connect
 from monitor.store.migrate import bring_up
 from monitor.store.rows import TABLES, AnyRow
 from monitor.store.store import DATA_DIRECTORY, KEY_FILE
@@ -30,16 +30,19 @@ from monitor.weekly.week import Week
 from tests.bench.store import generate
 from tests.bench.store.passes import Pass
 
+# Stands in a folder whose store is whole, and holds the day its rows end.
+MADE = "made"
 _ALWAYS = Span(since=datetime(2020, 1, 1, tzinfo=UTC), until=datetime(2100, 1, 1, tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """How many verdicts to make over how many days."""
+    """How many verdicts to make over how many days, and where they stay if they are to."""
 
     verdicts: int
     days: int
     every: dict[str, int]
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,22 +60,43 @@ class Found:
 
 
 def measured(task: Task, passes: Sequence[Pass]) -> Found:
-    """Make a store below a temporary folder and report its last week."""
-    until = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    # Up to the end of a week, so that the last one is whole.
-    until -= timedelta(days=until.weekday())
+    """Make a store below the task's folder, or a temporary one, and report its last week.
+
+    What a folder holds already is reported as it is: making takes far longer than reporting.
+    """
+    if task.folder:
+        return _in_folder(Path(task.folder), task, passes)
+    with tempfile.TemporaryDirectory() as folder:
+        return _in_folder(Path(folder), task, passes)
+
+
+def _in_folder(folder: Path, task: Task, passes: Sequence[Pass]) -> Found:
+    made = folder / MADE
+    until = date.fromisoformat(made.read_text("utf-8")) if made.exists() else _last_monday()
+    at = datetime(until.year, until.month, until.day, tzinfo=UTC)
+    config = _configuration(folder)
+    with closing(connect(Location(path=config.storage_path / DATA_DIRECTORY))) as client:
+        if not made.exists():
+            _make(client, task, passes, at)
+            made.write_text(until.isoformat(), "utf-8")
+        return _measured(config, WeekReader(client), Week.last_before(at))
+
+
+def _last_monday() -> date:
+    """Return the end of the last whole week: reports are of whole ones."""
+    today = datetime.now(UTC).date()
+    return today - timedelta(days=today.weekday())
+
+
+def _make(client: Client, task: Task, passes: Sequence[Pass], until: datetime) -> None:
     kinds: dict[str, type[AnyRow]] = {table: kind for kind, table in TABLES.items()}
     plan = generate.plan_of(task.verdicts, passes, until, days=task.days)
     plan = replace(plan, every={kinds[table]: number for table, number in task.every.items()})
-    with tempfile.TemporaryDirectory() as folder:
-        config = _configuration(Path(folder))
-        with closing(connect(Location(path=config.storage_path / DATA_DIRECTORY))) as client:
-            bring_up(client, Retention(), None, None)
-            generate.lay_templates(client, passes)
-            generate.make(client, plan, len(passes))
-            generate.make_ladders(client, plan)
-            client.command("DROP DATABASE bench")
-            return _measured(config, WeekReader(client), Week.last_before(until))
+    bring_up(client, Retention(), None, None)
+    generate.lay_templates(client, passes)
+    generate.make(client, plan, len(passes))
+    generate.make_ladders(client, plan)
+    client.command("DROP DATABASE bench")
 
 
 def _measured(config: Config, reader: WeekReader, week: Week) -> Found:
@@ -82,7 +106,7 @@ def _measured(config: Config, reader: WeekReader, week: Week) -> Found:
     computed = time.perf_counter()
     files = files_of(report, list(Format))
     written = time.perf_counter()
-    out = config.storage_path.parent / week.label
+    out = Path(tempfile.mkdtemp(dir=config.storage_path.parent)) / week.label
     build(reader, asked_of(config, week), list(Format), out, key)
     built = time.perf_counter()
     verdicts = sum(row[-1] for row in reader.panel("verdict_classes", _ALWAYS))
@@ -114,6 +138,6 @@ def _configuration(folder: Path) -> Config:
     ]
     file = folder / "davylamp.yaml"
     said = {"version": 1, "storage": {"path": str(folder / "store")}, "targets": targets}
-    (folder / "store").mkdir()
+    (folder / "store").mkdir(parents=True, exist_ok=True)
     file.write_text(yaml.safe_dump(said, sort_keys=False), encoding="utf-8")
     return read_config(str(file))
