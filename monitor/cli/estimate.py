@@ -7,7 +7,7 @@ from dataclasses import replace
 from monitor.cli.config_commands import DayEstimate
 from monitor.config import Config, Target
 from monitor.configured import choices_of, golden_prompts, target_view
-from monitor.daemon.dayplan import day_plan
+from monitor.dayplan.plan import day_plan
 from monitor.probes.base import TokenLimit
 
 OUTPUT_SHARE = 0.15

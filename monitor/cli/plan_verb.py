@@ -23,7 +23,7 @@ from monitor.configured import (
     selected,
     target_view,
 )
-from monitor.daemon.dayplan import day_plan
+from monitor.dayplan.plan import day_plan
 from monitor.limits import merged_limits
 from monitor.planning import profile_choices
 from monitor.probes.base import TargetView

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from monitor.cli.config_commands import usd
 from monitor.cli.estimate import OUTPUT_SHARE
 from monitor.config.target import PriceList
-from monitor.daemon.dayplan import DayPlan, DayStratum
+from monitor.dayplan.plan import DayPlan, DayStratum
 from monitor.planning import NotProbed
 from monitor.probes.base import BudgetKind
 from monitor.reports.terminal import printable

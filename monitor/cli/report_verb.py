@@ -14,11 +14,11 @@ from monitor.cli.reading import open_reading
 from monitor.clock import SystemClock
 from monitor.config import Config
 from monitor.configured import read_config
-from monitor.daemon.weekly import asked_of
 from monitor.errors import UsageError
 from monitor.logs import set_up_logs
 from monitor.store.store import KEY_FILE
 from monitor.store.week_reader import WeekReader
+from monitor.weekly.asking import asked_of
 from monitor.weekly.building import build, check_free
 from monitor.weekly.files import Format
 from monitor.weekly.verifying import verify

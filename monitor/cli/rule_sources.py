@@ -12,7 +12,7 @@ from monitor.config.crosscheck import slo_problems
 from monitor.config.problems import ConfigErrors
 from monitor.config.slos import Slo
 from monitor.configured import choices_of, golden_prompts, read_config, target_view
-from monitor.daemon.dayplan import day_plan
+from monitor.dayplan.plan import day_plan
 from monitor.errors import UsageError
 from monitor.prompts import GoldenPrompt
 from monitor.slo import (

@@ -24,13 +24,13 @@ from monitor.clock import Clock
 from monitor.config import Config
 from monitor.config.reports import Reports
 from monitor.conventions.pages import PageOutcome
-from monitor.daemon.weekly import asked_of
 from monitor.errors import DavylampError, UsageError
 from monitor.logs import crash_words
 from monitor.paging.receivers import Receiver, webhook_of
 from monitor.store import Store
 from monitor.store.client import Location, connect
 from monitor.store.week_reader import WeekReader
+from monitor.weekly.asking import asked_of
 from monitor.weekly.building import build
 from monitor.weekly.computing import compute
 from monitor.weekly.files import JSON_FILE, Format, files_of, json_of

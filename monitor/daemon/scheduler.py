@@ -30,14 +30,14 @@ from monitor.configured import choices_of
 from monitor.conventions import ChangeKind, SkipReason
 from monitor.conventions import NotProbed as NotProbedCode
 from monitor.daemon.changes import Change, Changes
-from monitor.daemon.dayplan import DayPlan, day_plan, jitter_seconds
 from monitor.daemon.gaps import Gaps
-from monitor.daemon.rates import DAY_SECONDS
 from monitor.daemon.readiness import Readiness
 from monitor.daemon.record import ScheduleRecord
 from monitor.daemon.standing import Standing
 from monitor.daemon.turn import Turn
 from monitor.daemon.watch import Watch
+from monitor.dayplan.plan import DayPlan, day_plan, jitter_seconds
+from monitor.dayplan.rates import DAY_SECONDS
 from monitor.judge import Judge
 from monitor.judging import items_due
 from monitor.live import LiveTarget

@@ -18,13 +18,13 @@ from monitor.canaries import InstallationKey
 from monitor.certificate.keys import Signer
 from monitor.cli.reading import open_reading
 from monitor.config import Config
-from monitor.daemon.weekly import asked_of
 from monitor.errors import UsageError
 from monitor.nodes.ruleset import load_rules
 from monitor.store.exporting import Form, Wanted, Workshop, export
 from monitor.store.store import KEY_FILE
 from monitor.store.streaming import tables_of
 from monitor.store.week_reader import WeekReader
+from monitor.weekly.asking import asked_of
 from monitor.weekly.building import Built, build
 from monitor.weekly.files import Format
 from monitor.weekly.html import MOST_BYTES

@@ -12,7 +12,7 @@ import pytest
 
 from monitor.checks.usage_in import CLEARLY_LONGER
 from monitor.configured import choices_of, golden_prompts, target_view
-from monitor.daemon.dayplan import day_plan
+from monitor.dayplan.plan import day_plan
 from monitor.engines.scripted import ScriptedEngine
 from monitor.live import LiveTarget
 from monitor.model import (

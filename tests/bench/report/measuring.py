@@ -17,12 +17,12 @@ from monitor.canaries import InstallationKey
 from monitor.config import Config
 from monitor.config.storage import Retention
 from monitor.configured import read_config
-from monitor.daemon.weekly import asked_of
 from monitor.store.client import Client, Location, connect
 from monitor.store.migrate import bring_up
 from monitor.store.rows import TABLES, AnyRow
 from monitor.store.store import DATA_DIRECTORY, KEY_FILE
 from monitor.store.week_reader import Span, WeekReader
+from monitor.weekly.asking import asked_of
 from monitor.weekly.building import build
 from monitor.weekly.computing import compute
 from monitor.weekly.files import Format, files_of

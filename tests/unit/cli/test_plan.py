@@ -15,7 +15,7 @@ from monitor.cli.estimate import day_estimate
 from monitor.cli.main import main
 from monitor.cli.plan_words import ASSUMPTIONS
 from monitor.configured import choices_of, golden_prompts, read_config, target_view
-from monitor.daemon.dayplan import day_plan
+from monitor.dayplan.plan import day_plan
 from tests.unit.cli.small_server import Answer, serving
 
 TARGET: dict[str, Any] = {

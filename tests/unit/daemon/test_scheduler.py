@@ -27,11 +27,11 @@ from monitor.checking import Selection, run_check
 from monitor.config import Config, Target
 from monitor.configured import choices_of, golden_prompts, target_view
 from monitor.conventions import ChangeKind
-from monitor.daemon.dayplan import DayPlan, day_plan, jitter_seconds
-from monitor.daemon.rates import DAY_SECONDS
 from monitor.daemon.scheduler import ProbeSchedule, run_trigger
 from monitor.daemon.turn import Turn
 from monitor.daemon.watch import Watch
+from monitor.dayplan.plan import DayPlan, day_plan, jitter_seconds
+from monitor.dayplan.rates import DAY_SECONDS
 from monitor.engines.base import DiscoveredModel, Discovery, Limit
 from monitor.engines.scripted import ScriptedEngine
 from monitor.judge import Judge, labelled_items

@@ -11,7 +11,7 @@ from monitor.config import Config, Target
 from monitor.config.acceptance import Acceptance
 from monitor.config.target import AnyTarget
 from monitor.configured import choices_of, golden_prompts, node_rules, target_view
-from monitor.daemon.dayplan import day_plan
+from monitor.dayplan.plan import day_plan
 from monitor.errors import UsageError
 from monitor.probes import PROBES
 from monitor.prompts import GoldenPrompt

@@ -15,7 +15,7 @@ from monitor.config import Config, Target
 from monitor.config.effective import Caps
 from monitor.configured import token_price
 from monitor.conventions import NotProbed as NotProbedCode
-from monitor.daemon.rates import DAY_SECONDS, Cell, allot, risk_prior
+from monitor.dayplan.rates import DAY_SECONDS, Cell, allot, risk_prior
 from monitor.planning import NotProbed, PassPlan, ProbeChoice, plan_pass
 from monitor.probes import PROBES
 from monitor.probes.base import BudgetKind, Price, TargetView, TrialPlan

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitor.daemon.rates import FLOOR_A_DAY, Cell, allot, risk_prior
+from monitor.dayplan.rates import FLOOR_A_DAY, Cell, allot, risk_prior
 
 PROBES = ("canary", "burst", "boundary")
 KINDS = ("ordinary", "boundary")

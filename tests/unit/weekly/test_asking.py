@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from monitor.daemon.weekly import asked_of, read_drill
 from monitor.errors import UsageError
 from monitor.reports.drill_summary import summarise_drill
+from monitor.weekly.asking import asked_of, read_drill
 from monitor.weekly.operation import accepted_of, drill_of
 from monitor.weekly.week import Week
 from tests.unit.daemon.installed import TARGET, config_of
