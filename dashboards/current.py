@@ -84,24 +84,21 @@ def _without_nulls(value: Any) -> Any:
 def provisioned(rule: dict[str, Any]) -> dict[str, Any]:
     """Return an alert rule as files of Grafana have it, from the ruler's form that grafanalib has.
 
-    Grafana puts variables of its environment in for ``$NAME`` in such files, so each ``$`` is
-    doubled where its own templates and expressions mean one.
+    Grafana puts its environment in for ``$NAME`` in titles and labels of such files, where ``$$`` is
+    what means ``$``. Queries and annotations it takes as they stand: there ``$$`` would stay two.
     """
     said = rule["grafana_alert"]
-    rewritten: dict[str, Any] = _escaped(
-        {
-            "uid": rule["uid"],
-            "title": said["title"],
-            "condition": said["condition"],
-            "data": [_asked(each) for each in said["data"]],
-            "noDataState": said["no_data_state"],
-            "execErrState": said["exec_err_state"],
-            "for": rule["for"],
-            "labels": rule["labels"],
-            "annotations": rule["annotations"],
-        }
-    )
-    return rewritten
+    return {
+        "uid": rule["uid"],
+        "title": _escaped(said["title"]),
+        "condition": said["condition"],
+        "data": [_asked(each) for each in said["data"]],
+        "noDataState": said["no_data_state"],
+        "execErrState": said["exec_err_state"],
+        "for": rule["for"],
+        "labels": {name: _escaped(value) for name, value in rule["labels"].items()},
+        "annotations": rule["annotations"],
+    }
 
 
 def _asked(query: dict[str, Any]) -> dict[str, Any]:
@@ -129,9 +126,5 @@ def _asked(query: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _escaped(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _escaped(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_escaped(each) for each in value]
-    return value.replace("$", "$$") if isinstance(value, str) else value
+def _escaped(text: str) -> str:
+    return text.replace("$", "$$")

@@ -29,7 +29,7 @@ FOLDER = "Davylamp"
 HEAD = """\
 # Made by `davylamp dashboards build`; do not edit. Davylamp's alerts as Grafana's own alert rules.
 # Only for those who alert in Grafana and not by alerts/rules: with both, everything is said twice.
-# The recording rules of alerts/rules are needed all the same. Each $ is doubled, as Grafana asks.
+# The recording rules of alerts/rules are needed all the same.
 """
 _APART = ("burn_tier", "severity", "slo")
 _METRIC = re.compile(r"davylamp[_:][a-z0-9_:]+")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -159,8 +160,23 @@ def test_only_one_module_knows_grafanalib() -> None:
 
 
 def provisioned() -> list[dict[str, Any]]:
+    """Return the rules as Grafana has them once it has read the file.
+
+    Labels and titles have its environment put in for ``$NAME``, and ``$`` for ``$$``. Models of
+    queries, and annotations, stay as they are written:
+    https://grafana.com/docs/grafana/latest/alerting/set-up/provision-alerting-resources/file-provisioning/
+    """
     made = yaml.safe_load((GENERATED / RULES).read_text("utf-8"))
-    return [rule for group in made["groups"] for rule in group["rules"]]
+    rules = [rule for group in made["groups"] for rule in group["rules"]]
+    for rule in rules:
+        rule["title"] = in_environment(rule["title"])
+        rule["labels"] = {name: in_environment(each) for name, each in rule["labels"].items()}
+    return rules
+
+
+def in_environment(text: str) -> str:
+    """Return a text as Grafana expands it where nothing is set."""
+    return "$".join(re.sub(r"\$(\w+|\{[^}]*\})", "", part) for part in text.split("$$"))
 
 
 def test_every_alert_is_one_of_grafana_too_with_the_same_expression() -> None:
@@ -173,10 +189,29 @@ def test_every_alert_is_one_of_grafana_too_with_the_same_expression() -> None:
     ]
     found = []
     for rule in provisioned():
-        labels = {name: each.replace("$$", "$") for name, each in rule["labels"].items()}
-        expr = rule["data"][0]["model"]["expr"].replace("$$", "$")
+        labels = dict(rule["labels"])
+        expr = rule["data"][0]["model"]["expr"]
         found.append((labels.pop("alert"), expr, labels, rule["for"]))
     assert sorted(found, key=str) == sorted(written, key=str)
+
+
+def test_words_of_an_alert_are_those_of_prometheus_and_its_value_that_of_the_query() -> None:
+    said = {
+        rule["annotations"]["description"].replace("$value", "$values.query.Value")
+        for file in ALERTS.glob("*.yml")
+        for group in yaml.safe_load(file.read_text("utf-8"))["groups"]
+        for rule in group["rules"]
+        if "alert" in rule
+    }
+    rules = provisioned()
+    assert {rule["annotations"]["description"] for rule in rules} == said
+    for rule in rules:
+        names = {each["refId"] for each in rule["data"]}
+        text = " ".join(rule["annotations"].values())
+        assert set(re.findall(r"\$+\w+", text)) <= {"$labels", "$values"}
+        assert set(re.findall(r"\$values\.(\w+)\.Value", text)) <= names
+        # Newer ones put their environment in for this form in annotations too.
+        assert "${" not in text
 
 
 def test_rules_of_grafana_can_be_loaded_and_read_no_store() -> None:
@@ -187,11 +222,23 @@ def test_rules_of_grafana_can_be_loaded_and_read_no_store() -> None:
         assert max(map(len, each)) <= longest
     for rule in rules:
         text = json.dumps(rule)
-        assert "$" not in text.replace("$$", "")
         assert "clickhouse" not in text
         assert "graphLink" not in text
         assert rule["condition"] == rule["data"][-1]["refId"]
         assert {each["datasourceUid"] for each in rule["data"]} == {"prometheus", "__expr__"}
+
+
+def test_a_rule_of_grafana_fires_on_its_query_and_errs_where_it_cannot_be_asked() -> None:
+    for rule in provisioned():
+        asked, fires = (each["model"] for each in rule["data"])
+        assert asked["refId"] == "query"
+        assert (asked["instant"], asked["range"]) == (True, False)
+        assert fires["type"] == "math"
+        # A variable of such an expression is one $ and a name: anything else is not parsed.
+        assert set(re.findall(r"\$+\S+?(?=[)\s]|$)", fires["expression"])) == {"$query"}
+        # As in Prometheus, nothing found is nothing wrong (that all is there is an alert of its
+        # own), but a query that failed is no answer.
+        assert (rule["noDataState"], rule["execErrState"]) == ("OK", "Error")
 
 
 def test_an_alert_leads_to_a_panel_that_is_there() -> None:
