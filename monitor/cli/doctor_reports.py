@@ -1,16 +1,15 @@
-"""Can weekly reports be written, told of, and is the last one there: nothing is built to see it."""
+"""Can weekly reports be written, told of, and are they there: nothing is built to see it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
-from datetime import timedelta
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timedelta
 
 from monitor.cli.doctor_line import Line, Surroundings, fail, ok, warn
 from monitor.errors import ConfigError
 from monitor.paging.receivers import webhook_of
-from monitor.weekly.manifest import MANIFEST_FILE
-from monitor.weekly.week import Week
+from monitor.weekly.schedule import ReportSchedule
 
 # The daemon looks every ten minutes; who looks in between has nothing to mend yet.
 _GRACE = timedelta(hours=1)
@@ -18,10 +17,10 @@ _GRACE = timedelta(hours=1)
 
 async def check_reports(around: Surroundings) -> AsyncIterator[Line]:
     """See that the folder of reports takes some, and that the last that is due is in it."""
-    reports = around.config.settings.reports
-    if reports is None:
+    schedule = ReportSchedule.of(around.config)
+    if schedule is None:
         return
-    folder = around.config.file.parent / reports.folder
+    reports, folder = schedule.reports, schedule.folder
     if not folder.is_dir():
         yield fail("reports", f"{folder}: no such folder", "make it, readable by its owner only")
         return
@@ -35,9 +34,18 @@ async def check_reports(around: Surroundings) -> AsyncIterator[Line]:
             yield fail("reports", error.problem, error.remedy or "mend reports.webhook")
             return
         await receiver.aclose()
-    due = Week.last_before(around.clock.now() - timedelta(seconds=reports.offset_seconds) - _GRACE)
-    if (folder / due.label / MANIFEST_FILE).is_file():
-        yield ok("reports", f"the report of {due.label} is there")
-        return
-    said = f"the report of {due.label} is due and not there"
-    yield warn("reports", said, "see that a daemon runs, and what its log says of reports")
+    for line in _owed(schedule, around.clock.now() - _GRACE):
+        yield line
+
+
+def _owed(schedule: ReportSchedule, now: datetime) -> Iterator[Line]:
+    due = schedule.due(now).label
+    absent = [week.label for week in schedule.wanted(now) if not schedule.is_there(week)]
+    if absent:
+        said = f"due and not there: the report of {', '.join(absent)}"
+        yield warn("reports", said, "see that a daemon runs, and what its log says of reports")
+    else:
+        yield ok("reports", f"the report of {due} is there")
+    if untold := [week.label for week in schedule.untold(now)]:
+        said = f"{', '.join(untold)}: nobody was told, or who was told refused"
+        yield warn("reports", said, "see what the daemon's log says of reports.webhook")

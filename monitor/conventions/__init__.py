@@ -17,6 +17,7 @@ from http import HTTPStatus
 from monitor.conventions import gpu as _gpu
 from monitor.conventions import nodes as _nodes
 from monitor.conventions import pages as _pages
+from monitor.conventions import reports as _reports
 from monitor.conventions import streams as _streams
 from monitor.conventions import telemetry as _telemetry
 from monitor.conventions.metric import STRATUM as _STREAM
@@ -298,6 +299,7 @@ METRICS: tuple[_Metric, ...] = tuple(
         globals(),
         vars(_streams),
         vars(_pages),
+        vars(_reports),
         vars(_telemetry),
         vars(_nodes),
         vars(_gpu),

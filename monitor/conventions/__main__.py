@@ -39,6 +39,7 @@ from monitor.conventions.nodes import (
     RequestState,
 )
 from monitor.conventions.pages import PageAction, PageOutcome, Route, Severity
+from monitor.conventions.reports import ReportFailure
 from monitor.conventions.streams import LANE_SERIES, AlarmTier, NotWatched
 from monitor.conventions.telemetry import TelemetryKind, TelemetryResult
 from monitor.model import CalibrationState, Lane
@@ -100,6 +101,7 @@ def _label_values() -> list[tuple[str, str]]:
         ("`route` of `pages_total`", "`pagerduty`, or the name of a webhook"),
         ("`action`", ", ".join(f"`{each}`" for each in PageAction)),
         ("`outcome` of `pages_total`", ", ".join(f"`{each}`" for each in PageOutcome)),
+        ("`kind` of `report_failures_total`", ", ".join(f"`{each}`" for each in ReportFailure)),
         ("`direction`", ", ".join(f"`{each}`" for each in Direction)),
         ("`code`", "an HTTP status code that exists, `other`, or `none`"),
         ("`stratum`", "`length/concurrency/cache/transport/tenants`"),

@@ -1,8 +1,7 @@
 """Weekly reports of a daemon: each is built once its week is over, and then somebody is told.
 
-What is there and what was told stands in the folder of the reports, so a start forgets nothing: the
-last report that is due is built if it is missing, and told of if nobody was told. Those of weeks
-before it are not built later.
+``ReportSchedule`` says which are owed: the last that is due, and those of the weeks before it in
+which no daemon ran. They are built in order, so that each is chained to the one before it.
 """
 
 from __future__ import annotations
@@ -14,17 +13,19 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from prometheus_client import CollectorRegistry
 
 from monitor.canaries import InstallationKey
 from monitor.certificate.keys import Signer
 from monitor.clock import Clock
 from monitor.config import Config
-from monitor.config.reports import Reports
 from monitor.conventions.pages import PageOutcome
-from monitor.errors import DavylampError, UsageError
+from monitor.conventions.reports import ReportFailure
+from monitor.daemon.reportcounts import ReportCounters
+from monitor.errors import ConfigError, DavylampError, StoreError, UsageError
 from monitor.logs import crash_words
 from monitor.paging.receivers import Receiver, webhook_of
 from monitor.store import Store
@@ -36,6 +37,7 @@ from monitor.weekly.computing import compute
 from monitor.weekly.files import JSON_FILE, Format, files_of, json_of
 from monitor.weekly.inputs import Asked
 from monitor.weekly.manifest import MANIFEST_FILE, PreviousPart, sha256
+from monitor.weekly.schedule import ReportSchedule, alone_in, put
 from monitor.weekly.verifying import BadManifestError, read_manifest, verify
 from monitor.weekly.week import Week
 
@@ -43,8 +45,6 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 600.0
 NOTICE_VERSION = 1
-_NOTICE = ".notice.json"
-_TOLD = ".told.json"
 _MOVE = "move it away, and it is built anew"
 
 
@@ -53,16 +53,12 @@ class Reporter:
     """Builds the reports of an installation and tells of them."""
 
     config: Config
-    reports: Reports
+    schedule: ReportSchedule
     location: Location
     key: InstallationKey
     clock: Clock
+    counters: ReportCounters
     receiver: Receiver | None = None
-
-    @property
-    def folder(self) -> Path:
-        """Where the reports are; a relative one is relative to the configuration file."""
-        return self.config.file.parent / self.reports.folder
 
     async def run(self) -> None:
         """Look every ten minutes whether something is due. What fails is logged and tried again."""
@@ -71,28 +67,47 @@ class Reporter:
             await self.clock.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
-        """Build the last report that is due unless it is there, and tell of it unless told."""
-        week = self.due()
+        """Build each report that is owed, oldest first, and tell of it unless somebody was told.
+
+        A week that cannot be built holds up those after it: each is chained to the one before.
+        """
         try:
-            if not self._notice(week).exists():
+            if not self.schedule.folder.is_dir():
+                raise UsageError(f"{self.schedule.folder}: no such folder (make it first)")
+            with alone_in(self.schedule.folder) as alone:
+                if alone:
+                    await self._settle_all()
+                else:
+                    log.info("%s: another process builds reports there", self.schedule.folder)
+        except (DavylampError, OSError) as error:
+            self._failed("weekly reports", error)
+
+    async def _settle_all(self) -> None:
+        now = self.clock.now()
+        self.schedule.begin(now)
+        for week in self.schedule.wanted(now):
+            await self._settle(week)
+            if not self.schedule.is_there(week):
+                return
+
+    async def _settle(self, week: Week) -> None:
+        try:
+            if not self.schedule.is_done(week):
                 await asyncio.to_thread(self._prepare, week)
             await self._tell(week)
         except (DavylampError, BadManifestError, OSError) as error:
-            log.error("the weekly report of %s: %s", week.label, error)  # noqa: TRY400 - our words
+            self._failed(f"the weekly report of {week.label}", error)
 
-    def due(self) -> Week:
-        """Return the last week whose report is due."""
-        offset = timedelta(seconds=self.reports.offset_seconds)
-        return Week.last_before(self.clock.now() - offset)
-
-    def _notice(self, week: Week) -> Path:
-        return self.folder / f"{week.label}{_NOTICE}"
+    def _failed(self, what: str, error: Exception) -> None:
+        self.counters.count(_kind_of(error))
+        log.error("%s: %s", what, error)
 
     def _prepare(self, week: Week) -> None:
         """Write a report unless it is there, then what is told of it."""
-        drill, folder = self.reports.drill, self.folder / week.label
+        reports = self.schedule.reports
+        drill, folder = reports.drill, self.schedule.folder / week.label
         asked = asked_of(self.config, week, self.config.file.parent / drill if drill else None)
-        formats = [Format(each) for each in self.reports.formats]
+        formats = [Format(each) for each in reports.formats]
         with closing(WeekReader(connect(self.location, read_only=True))) as reader:
             if (folder / MANIFEST_FILE).exists():
                 # A process ended between the two.
@@ -104,8 +119,10 @@ class Reporter:
                 said = json_of(built.report)
         manifest, content = read_manifest(folder)
         notice = notice_of(json.loads(said), sha256(content), manifest.previous)
-        _put(self._notice(week), notice)
-        log.info("weekly report %s: %s", folder, notice["judgement"])
+        put(self.schedule.notice(week), notice)
+        late = self.schedule.due(self.clock.now()).weeks_since(week)
+        built_late = f", {late} weeks after it was due" if late else ""
+        log.info("weekly report %s: %s%s", folder, notice["judgement"], built_late)
 
     def _said(self, reader: WeekReader, asked: Asked, folder: Path) -> bytes:
         """Return the JSON of a report that is there, only if it holds and is of that week.
@@ -125,7 +142,7 @@ class Reporter:
                 return said
             raise UsageError(f"{folder} was changed meanwhile ({_MOVE})")
         report = compute(reader, asked)
-        formats = [Format(each) for each in self.reports.formats]
+        formats = [Format(each) for each in self.schedule.reports.formats]
         again = {name: sha256(content) for name, content in files_of(report, formats).items()}
         if again != listed:
             raise UsageError(f"{folder} is there, and its week now says something else ({_MOVE})")
@@ -133,23 +150,25 @@ class Reporter:
 
     async def _tell(self, week: Week) -> None:
         """Tell of a report once. A receiver that fails is tried again, one that refuses is not."""
-        told = self.folder / f"{week.label}{_TOLD}"
+        told = self.schedule.told(week)
         if self.receiver is None or told.exists():
             return
-        body = self._notice(week).read_bytes()
+        body = self.schedule.notice(week).read_bytes()
         answer = await self.receiver.send(body)
         if answer.outcome is PageOutcome.FAILED:
+            self.counters.count(ReportFailure.WEBHOOK_FAILED)
             log.warning(
                 "nobody was told of the weekly report %s: %s; tried again in %.0f s",
                 *(week.label, answer.problem, LOOK_SECONDS),
             )
             return
         if answer.outcome is PageOutcome.REJECTED:
+            self.counters.count(ReportFailure.WEBHOOK_REJECTED)
             log.error(
                 "%s refuses to be told of the weekly report %s: %s",
                 *(self.receiver.name, week.label, answer.problem),
             )
-        _put(told, {"outcome": answer.outcome.value, "sent_sha256": sha256(body)})
+        put(told, {"outcome": answer.outcome.value, "sent_sha256": sha256(body)})
 
 
 def notice_of(
@@ -168,40 +187,49 @@ def notice_of(
     }
 
 
-def _put(file: Path, said: object) -> None:
-    """Write a file that stands there only once it is whole."""
-    half = file.with_name(f".{file.name}.half")
-    half.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
-    half.replace(file)
+def _kind_of(error: Exception) -> ReportFailure:
+    match error:
+        case StoreError():
+            return ReportFailure.STORE
+        case ConfigError():
+            return ReportFailure.CONFIG
+        case _:
+            return ReportFailure.FILES
 
 
-def _say_crashed(task: asyncio.Task[None]) -> None:
+def _say_crashed(task: asyncio.Task[None], counters: ReportCounters) -> None:
     """Say of what it ended: probing goes on without reports, but never silently."""
     if not task.cancelled() and (error := task.exception()) is not None:
+        counters.count(ReportFailure.CRASHED)
         log.error("weekly reports have ended until the next start: %s", crash_words(error))
 
 
 @contextlib.asynccontextmanager
-async def reporting(config: Config, store: Store, clock: Clock) -> AsyncIterator[None]:
+async def reporting(
+    config: Config, store: Store, clock: Clock, metrics: CollectorRegistry
+) -> AsyncIterator[None]:
     """Build weekly reports meanwhile, if the configuration wants any.
 
     Raises ``ConfigError`` for a secret of the webhook that is missing.
     """
-    reports = config.settings.reports
-    if reports is None:
+    schedule = ReportSchedule.of(config)
+    if schedule is None:
         yield
         return
-    receiver = webhook_of(reports.webhook, clock) if reports.webhook is not None else None
+    webhook = schedule.reports.webhook
+    receiver = webhook_of(webhook, clock) if webhook is not None else None
+    counters = ReportCounters(metrics, config.environment, schedule, clock)
     reporter = Reporter(
         config=config,
-        reports=reports,
+        schedule=schedule,
         location=store.location,
         key=store.key,
         clock=clock,
+        counters=counters,
         receiver=receiver,
     )
     running = asyncio.create_task(reporter.run())
-    running.add_done_callback(_say_crashed)
+    running.add_done_callback(lambda task: _say_crashed(task, counters))
     try:
         yield
     finally:

@@ -45,7 +45,7 @@ async def run_daemon(config: Config, clock: Clock) -> None:
             paging(installation, recent),
             reading_nodes(installation, watch),
             reading_gpus(installation),
-            reporting(config, installation.store, clock),
+            reporting(config, installation.store, clock, installation.metrics),
         ):
             await _serve(installation, watch, token)
     finally:

@@ -39,6 +39,7 @@ from monitor.findings import Decision
 from monitor.planning import profile_choices
 from monitor.scanning import Reported
 from monitor.serving import KnownHost, own_names
+from monitor.weekly.schedule import ReportSchedule
 
 MAX_SCAN_BYTES = 128_000_000
 # They hold neither secrets nor text, and a scraper calls them by whatever name it found.
@@ -130,8 +131,20 @@ class _Pages(Pages):
             "queued_rows": stats.queued_rows,
             "spool_bytes": stats.spool_bytes,
             "oldest_row_seconds": round(stats.oldest_seconds, 3),
+            **await asyncio.to_thread(self._reports_owed),
         }
         return JSONResponse(body, status_code=200 if ready else 503)
+
+    def _reports_owed(self) -> dict[str, int]:
+        """Count what of weekly reports is owed. It makes nothing less ready: probing goes on."""
+        schedule = ReportSchedule.of(self._installation.config)
+        if schedule is None:
+            return {}
+        now = self._installation.clock.now()
+        return {
+            "reports_missing": len(schedule.missing(now)),
+            "reports_untold": len(schedule.untold(now)),
+        }
 
     async def check(self, request: Request) -> Response:
         """Run one pass and stream its steps, then its report, as JSON lines."""

@@ -9,6 +9,12 @@ from monitor.conventions.pages import (
     PAGES,
     PageOutcome,
 )
+from monitor.conventions.reports import (
+    REPORT_FAILURES,
+    REPORTS_MISSING,
+    REPORTS_UNTOLD,
+    ReportFailure,
+)
 from monitor.conventions.streams import STREAM_VALID_RATIO, STREAMS_NOT_WATCHED, NotWatched
 from monitor.slo.alert import Alert
 from monitor.slo.promql import equals, fits, last_said, selector
@@ -25,6 +31,7 @@ _UNSEEN_LIMITS = selector(
 _SUCCESS, _EVERY = names.LAST_SUCCESS.name, names.SCHEDULE_INTERVAL.name
 _OVERDUE = f"3 * {_EVERY} + 600"
 _LAST = f"max by (env, target, probe) ({_SUCCESS})"
+_CRASHED = selector(REPORT_FAILURES.name, equals("kind", ReportFailure.CRASHED))
 _CALIBRATION, _SPOOL = names.CALIBRATION.name, names.SPOOL_BYTES.name
 
 # What is not looked at, or too late.
@@ -327,5 +334,33 @@ KEEPING_ALERTS: tuple[Alert, ...] = (
             "`davylamp findings list` says what is open."
         ),
         evidence=(PAGE_INCIDENTS_UNSAID.name, ("env", "route")),
+    ),
+    Alert(
+        name="DavylampReportMissing",
+        # Reports that have ended by a crash are not built until a start, which counts anew.
+        expr=(
+            f"max by (env) ({last_said(REPORTS_MISSING.name)}) > 0\n"
+            f"or max by (env) ({last_said(_CRASHED)}) > 0"
+        ),
+        wait="1h",
+        severity="warning",
+        summary="Davylamp in {{ $labels.env }}: a weekly report is due and was not built",
+        description=(
+            "The report is not in its folder, or does not hold, and the daemon could not mend "
+            "that. Those of later weeks wait for it: each is chained to the one before."
+        ),
+        evidence=(REPORTS_MISSING.name, ("env",)),
+    ),
+    Alert(
+        name="DavylampReportUntold",
+        expr=f"max by (env) ({last_said(REPORTS_UNTOLD.name)}) > 0",
+        wait="1h",
+        severity="warning",
+        summary="Davylamp in {{ $labels.env }}: nobody was told of a weekly report",
+        description=(
+            "The report was built. Its webhook does not answer, and is tried again every ten "
+            "minutes; or it refused, and is not."
+        ),
+        evidence=(REPORTS_UNTOLD.name, ("env",)),
     ),
 )

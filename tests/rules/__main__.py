@@ -9,7 +9,7 @@ import yaml
 
 from tests.architecture.source import ROOT
 from tests.rules.gpu_scenarios import GPUS, GPUS_BESIDE
-from tests.rules.monitor_scenarios import KEEPING, PROBING, REFUSED, SIGHT
+from tests.rules.monitor_scenarios import KEEPING, PROBING, REFUSED, REPORTS_BESIDE, SIGHT
 from tests.rules.node_scenarios import NODES, SIGNALS
 from tests.rules.objective_scenarios import BURN, COVERAGE, OBJECTIVES
 from tests.rules.recorded import PRODUCTION, SLOS, Recorded
@@ -27,7 +27,7 @@ ALERTS: dict[str, tuple[Scenario, ...]] = {
 RECORDED: dict[str, tuple[Recorded, ...]] = {
     "slos": SLOS,
     "production": PRODUCTION,
-    "probing": REFUSED,
+    "probing": (*REFUSED, *REPORTS_BESIDE),
     "gpus": GPUS_BESIDE,
 }
 # What looks at days is evaluated by the hour, or the tests take minutes.

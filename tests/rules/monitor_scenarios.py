@@ -9,6 +9,35 @@ _LIMIT = "over-4096/c1/cold/plain/pair"
 _AT_LIMIT = f'davylamp_not_probed{AT},probe="boundary",stratum="{_LIMIT}"'
 _RESPONSES = "davylamp_probe_http_responses_total"
 
+REPORTS = (
+    Scenario(
+        alert="DavylampReportMissing",
+        series={
+            # Its monitor is away for a while, and builds nothing meanwhile.
+            'davylamp_reports_missing{env="prod"}': "0x10 1x60 _x40 1x10 0x30",
+            # Built within the hour.
+            'davylamp_reports_missing{env="stage"}': "0x10 2x40 0x100",
+            'davylamp_report_failures_total{env="stage",kind="files"}': "0+1x150",
+            'davylamp_report_failures_total{env="stage",kind="crashed"}': "0x150",
+        },
+        silent_at="60m",
+        fires_at="100m",
+        over_at="130m",
+        labels={**ENV, **WARNING},
+    ),
+    Scenario(
+        alert="DavylampReportUntold",
+        series={
+            'davylamp_reports_untold{env="prod"}': "0x10 1x90 0x30",
+            'davylamp_reports_untold{env="stage"}': "0x10 1x40 0x100",
+        },
+        silent_at="60m",
+        fires_at="80m",
+        over_at="110m",
+        labels={**ENV, **WARNING},
+    ),
+)
+
 PROBING = (
     Scenario(
         alert="DavylampBudgetExhausted",
@@ -318,6 +347,7 @@ KEEPING = (
         over_at="190m",
         labels={**ENV, **CRITICAL, "route": "pagerduty"},
     ),
+    *REPORTS,
 )
 
 _TOLD = (
@@ -335,5 +365,32 @@ REFUSED = (
         },
         at="20m",
         values={_REFUSED: [(_TOLD, 1)]},
+    ),
+)
+
+_ENDED = (
+    'ALERTS{alertname="DavylampReportMissing", alertstate="firing", class="none", '
+    'env="prod", severity="warning"}'
+)
+_MISSING = 'ALERTS{alertname="DavylampReportMissing",alertstate="firing"}'
+_CRASHED = 'davylamp_report_failures_total{env="prod",kind="crashed"}'
+REPORTS_BESIDE = (
+    Recorded(
+        name="reports that have ended by a crash are told before one is missing",
+        series={_CRASHED: "0x10 1x100", 'davylamp_reports_missing{env="prod"}': "0x110"},
+        at="90m",
+        values={_MISSING: [(_ENDED, 1)]},
+    ),
+    Recorded(
+        name="a start after a crash of reports begins anew",
+        series={_CRASHED: "0x10 1x100 0x130", 'davylamp_reports_missing{env="prod"}': "0x240"},
+        at="230m",
+        values={_MISSING: []},
+    ),
+    Recorded(
+        name="where no reports are configured none is missing",
+        series={'davylamp_build_info{env="prod",version="1"}': "1x200"},
+        at="190m",
+        values={_MISSING: []},
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def test_a_report_that_is_due_and_not_there_is_a_warning_until_it_is(tmp_path: P
     [line] = lines(tmp_path, clock)
     assert (line.health, line.said) == (
         Health.WARN,
-        "the report of 2026-W44 is due and not there",
+        "due and not there: the report of 2026-W44",
     )
     (tmp_path / "reports" / "2026-W44").mkdir()
     (tmp_path / "reports" / "2026-W44" / MANIFEST_FILE).write_text("")
@@ -62,3 +63,37 @@ def test_a_secret_of_the_webhook_that_is_missing_fails(tmp_path: Path) -> None:
     [line] = lines(tmp_path, webhook=hook)
     assert line.health is Health.FAIL
     assert "NO_SUCH_TOKEN" in line.said
+
+
+def test_a_week_that_was_missed_is_named_until_it_is_built(tmp_path: Path) -> None:
+    clock = ManualClock()
+    clock.instant += timedelta(days=14, hours=7)
+    for week in ("2026-W43", "2026-W44"):
+        (tmp_path / "reports" / week).mkdir(parents=True)
+        (tmp_path / "reports" / week / MANIFEST_FILE).write_text("")
+    [line] = lines(tmp_path, clock)
+    assert (line.health, line.said) == (
+        Health.WARN,
+        "due and not there: the report of 2026-W45, 2026-W46",
+    )
+
+
+def test_a_report_that_nobody_was_told_of_is_a_warning(tmp_path: Path) -> None:
+    clock = ManualClock()
+    clock.instant += timedelta(hours=7)
+    reports = tmp_path / "reports"
+    (reports / "2026-W44").mkdir(parents=True)
+    (reports / "2026-W44" / MANIFEST_FILE).write_text("")
+    (reports / "2026-W44.notice.json").write_text("{}")
+    hook = {"name": "filed", "url": "https://hooks.example.com/x"}
+    told = reports / "2026-W44.told.json"
+    for outcome, healths in (
+        ("", [Health.OK, Health.WARN]),
+        ("rejected", [Health.OK, Health.WARN]),
+        ("accepted", [Health.OK]),
+    ):
+        if outcome:
+            told.write_text(json.dumps({"outcome": outcome}))
+        assert [line.health for line in lines(tmp_path, clock, webhook=hook)] == healths
+    told.unlink()
+    assert [line.health for line in lines(tmp_path, clock)] == [Health.OK]

@@ -15,20 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from monitor.canaries import InstallationKey
 from monitor.certificate.keys import Signer
 from monitor.config import Config
 from monitor.daemon.reporting import LOOK_SECONDS, Reporter, reporting
 from monitor.errors import ConfigError
-from monitor.paging.receivers import webhook_of
 from monitor.store import Store, open_store
 from monitor.weekly.manifest import MANIFEST_FILE, sha256
 from monitor.weekly.verifying import verify
 from tests.fakes.events_v2 import Endpoint, serving
 from tests.unit.daemon.installed import ManualClock, config_of
-
-TOKEN, SECRET = "report-token-71aa", "report-secret-02bd"
+from tests.unit.daemon.reporters import SECRET, TOKEN, look, reporter, reports_in, settings
 
 
 @pytest.fixture(scope="module")
@@ -43,61 +42,19 @@ def endpoint() -> Iterator[Endpoint]:
         yield found
 
 
-def settings(base: Path, endpoint: Endpoint | None, **more: Any) -> Config:
-    (base / "reports").mkdir(exist_ok=True)
-    (base / "token").write_text(TOKEN, encoding="ascii")
-    (base / "secret").write_text(SECRET, encoding="ascii")
-    said: dict[str, Any] = {"folder": "reports", "formats": ["json"], **more}
-    if endpoint is not None:
-        said["webhook"] = {
-            "name": "filed",
-            "url": f"{endpoint.url}/report",
-            "token_file": "token",
-            "secret_file": "secret",
-        }
-    return config_of(base, reports=said)
-
-
-def reporter(config: Config, store: Store, clock: ManualClock) -> Reporter:
-    reports = config.settings.reports
-    assert reports is not None
-    receiver = webhook_of(reports.webhook, clock) if reports.webhook is not None else None
-    return Reporter(
-        config=config,
-        reports=reports,
-        location=store.location,
-        key=store.key,
-        clock=clock,
-        receiver=receiver,
-    )
-
-
-def look(of: Reporter) -> None:
-    async def once() -> None:
-        await of.look()
-        if of.receiver is not None:
-            await of.receiver.aclose()
-
-    asyncio.run(once())
-
-
 def again(of: Reporter, config: Config, store: Store) -> Reporter:
     """Return the reporter of a next start."""
     return reporter(config, store, of.clock)  # type: ignore[arg-type]  # the same clock
 
 
-def reports_in(folder: Path) -> list[str]:
-    return sorted(each.name for each in (folder / "reports").iterdir() if each.is_dir())
-
-
 def test_a_report_is_built_once_its_time_has_come(tmp_path: Path, store: Store) -> None:
     clock = ManualClock()
     of = reporter(settings(tmp_path, None, day="tuesday", time="07:30"), store, clock)
-    assert of.due().label == "2026-W43"
+    assert of.schedule.due(clock.now()).label == "2026-W43"
     clock.instant += timedelta(days=1, hours=7, minutes=29)
-    assert of.due().label == "2026-W43"
+    assert of.schedule.due(clock.now()).label == "2026-W43"
     clock.move(60)
-    assert of.due().label == "2026-W44"
+    assert of.schedule.due(clock.now()).label == "2026-W44"
     look(of)
     assert reports_in(tmp_path) == ["2026-W44"]
     found = verify(tmp_path / "reports" / "2026-W44", Signer(store.key).public)
@@ -108,10 +65,11 @@ def test_each_report_follows_the_one_before_and_a_gap_is_said(tmp_path: Path, st
     clock = ManualClock()
     config = settings(tmp_path, None)
     of = reporter(config, store, clock)
-    for weeks in (1, 1, 2):
+    for weeks in (1, 1, 6):
         clock.instant += timedelta(weeks=weeks)
         look(of)
-    assert reports_in(tmp_path) == ["2026-W44", "2026-W45", "2026-W47"]
+    later = ["2026-W48", "2026-W49", "2026-W50", "2026-W51"]
+    assert reports_in(tmp_path) == ["2026-W44", "2026-W45", *later]
     manifests = [
         json.loads((tmp_path / "reports" / week / MANIFEST_FILE).read_bytes())
         for week in reports_in(tmp_path)
@@ -119,8 +77,9 @@ def test_each_report_follows_the_one_before_and_a_gap_is_said(tmp_path: Path, st
     assert manifests[0]["previous"] is None
     assert manifests[1]["previous"]["week"] == "2026-W44"
     assert (manifests[2]["previous"]["week"], manifests[2]["previous"]["weeks_between"]) == (
-        *("2026-W45", 1),
+        *("2026-W45", 2),
     )
+    assert [each["previous"]["week"] for each in manifests[3:]] == later[:-1]
 
 
 def test_somebody_is_told_once_signed_and_without_text(
@@ -301,6 +260,7 @@ def test_a_folder_that_holds_the_report_of_another_week_is_not_followed(
     clock.instant += timedelta(days=14)
     with caplog.at_level(logging.ERROR):
         look(of)
+    assert "holds another report" in caplog.text
     assert "of another week" in caplog.text
     assert previous_of(tmp_path, "2026-W45")["week"] == "2026-W43"
 
@@ -332,7 +292,7 @@ def test_the_daemon_looks_every_ten_minutes_and_ends_in_good_order(
 ) -> None:
     async def day() -> list[float]:
         clock = _Looked()
-        async with reporting(settings(tmp_path, None), store, clock):
+        async with reporting(settings(tmp_path, None), store, clock, CollectorRegistry()):
             await clock.over.wait()
         return clock.slept
 
@@ -342,7 +302,7 @@ def test_the_daemon_looks_every_ten_minutes_and_ends_in_good_order(
 
 def test_without_the_section_nothing_is_built(tmp_path: Path, store: Store) -> None:
     async def day() -> None:
-        async with reporting(config_of(tmp_path), store, ManualClock()):
+        async with reporting(config_of(tmp_path), store, ManualClock(), CollectorRegistry()):
             await asyncio.sleep(0)
 
     asyncio.run(day())
