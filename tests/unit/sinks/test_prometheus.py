@@ -30,6 +30,7 @@ from monitor.conventions.gpu import (
 )
 from monitor.conventions.metric import PREFIX, MetricKind
 from monitor.conventions.pages import Route
+from monitor.daemon.reportcounts import ReportCounters
 from monitor.findings import Findings
 from monitor.gpu import GpuCollector, GpuMemory, GpuReading, GpusReading
 from monitor.gpu.pool import KvPool
@@ -43,7 +44,8 @@ from monitor.paging.outbox import open_outbox
 from monitor.sinks import Blindness, HealthCollector, PrometheusSink, Stream, TelemetryCounter
 from monitor.store import WriterStats
 from monitor.watching import StreamCollector
-from tests.unit.daemon.installed import ManualClock
+from monitor.weekly.schedule import ReportSchedule
+from tests.unit.daemon.installed import ManualClock, config_of
 from tests.unit.nodewatch.building import RULES, everything
 from tests.unit.store.samples import NOW, exchange, good, trial, verdict
 from tests.unit.test_findings import MemoryFindings
@@ -162,6 +164,9 @@ def test_the_sinks_and_collectors_export_exactly_the_conventions(tmp_path: Path)
     prometheus, registry = sink()
     PageCounters(registry, "test", ["pagerduty"], open_outbox(tmp_path, NOW), ManualClock())
     TelemetryCounter(registry, "test")
+    schedule = ReportSchedule.of(config_of(tmp_path, reports={"folder": "reports"}))
+    assert schedule is not None
+    ReportCounters(registry, "test", schedule, ManualClock())
     prometheus.initialise([STREAM], signals=["NONCE"])
     prometheus.deliver(trial(1), verdict(1))
     prometheus.count_score("glm", "canary", Lane.TREND, bad=False)
