@@ -6,17 +6,17 @@ answers held against the same past give the same signals.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from monitor.canaries import MarkerRegistry, PartialEvidence
-from monitor.checks import CHECKS, judge_trial
+from monitor.canaries import MarkerRegistry
+from monitor.checks import CHECKS, foreign, judge_trial
+from monitor.checks.foreign import OwnedPart
 from monitor.checks.remembered import remembered
-from monitor.history import History, JudgeSettings, Memory, Observation, OwnerKey, owner_key
+from monitor.history import History, JudgeSettings, Memory, Observation
 from monitor.measuring import Measuring, measure
-from monitor.model import Calibration, Signal, Trial
+from monitor.model import Calibration, Signal, Status, Trial
 from monitor.prompts import GoldenPrompt
 
 
@@ -61,28 +61,37 @@ async def assess(
         calibration=held.calibration,
     )
     signals = judge_trial(trial, history, [c for c in CHECKS if not c.measured])
+    parts = _parts(trial, signals, history)
     measured = await measure(trial, signals, history, measuring.scorer, measuring.second)
     history = replace(history, measured=measured)
     signals += judge_trial(trial, history, [c for c in CHECKS if c.measured])
-    held.memory.remember(_observations(trial, signals, history))
+    held.memory.remember(_observations(trial, signals, parts, history))
     return signals
 
 
-def _observations(trial: Trial, signals: Sequence[Signal], history: History) -> list[Observation]:
+def _parts(
+    trial: Trial, signals: Sequence[Signal], history: History
+) -> dict[int, tuple[OwnedPart, ...]]:
+    """Return by exchange what may add up to a proof, nothing if the search for it crashed."""
+    if any(signal.code == foreign.CODE and signal.status is Status.ERROR for signal in signals):
+        return {}
+    return {e.index: foreign.parts_of(trial, e, history) for e in trial.exchanges}
+
+
+def _observations(
+    trial: Trial,
+    signals: Sequence[Signal],
+    parts: Mapping[int, tuple[OwnedPart, ...]],
+    history: History,
+) -> list[Observation]:
     """Return what to remember: stale answers, and parts that may add up to a proof."""
-    owned = [signal for signal in signals if signal.owner is not None]
     stale = {
         signal.exchange: signal.owner.stratum_key
-        for signal in owned
+        for signal in signals
         if signal.variant.startswith("stale_own") and signal.owner
     }
-    parts: dict[int, list[tuple[OwnerKey, PartialEvidence]]] = defaultdict(list)
-    for signal in owned:
-        if signal.variant == "partial" and signal.owner and signal.marker_id:
-            part = PartialEvidence(signal.marker_id, signal.places, signal.evidence_bits or 0.0)
-            parts[signal.exchange].append((owner_key(signal.owner), part))
     return [
-        remembered(trial, e, history, stale_from=stale.get(e.index), parts=tuple(parts[e.index]))
+        remembered(trial, e, history, stale_from=stale.get(e.index), parts=parts.get(e.index, ()))
         for e in trial.exchanges
         if e.response is not None
     ]

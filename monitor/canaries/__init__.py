@@ -1,6 +1,13 @@
 """Canaries: mint markers, remember their owners, find them in answers, weigh the evidence."""
 
-from monitor.canaries.evidence import LEAK_BITS, MatchKind, PartialEvidence, accumulate, net_bits
+from monitor.canaries.evidence import (
+    HINT_BITS,
+    LEAK_BITS,
+    MatchKind,
+    PartialEvidence,
+    accumulate,
+    net_bits,
+)
 from monitor.canaries.keys import InstallationKey
 from monitor.canaries.match import Match
 from monitor.canaries.mint import Minter
@@ -8,6 +15,7 @@ from monitor.canaries.registry import MarkerRegistry
 from monitor.canaries.scan import Echo, Echoes, Scan, echo, is_code, scan_answer
 
 __all__ = [
+    "HINT_BITS",
     "LEAK_BITS",
     "Echo",
     "Echoes",

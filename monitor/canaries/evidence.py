@@ -22,6 +22,15 @@ any of the A answers searched. A pair with a planted value in it does so with a 
 2^-36 for each of the at most 150 such pairs of one owner, and less for more parts, as no answer is
 searched without a marker of its own (A <= E). Values pay for ``LEAST_ENTRIES`` at least, so that
 all this stays below 2^-36 in a young registry too.
+
+Below proof a match is a *hint*, which people are asked about, from ``HINT_BITS``. Nothing above
+depends on 30: from h bits on, plain shapes make a false hint of at most 2^-h of all answers, a code
+that nobody registered of as many again (a tag of 16 bits in g places), and each rarer shape of
+2^-(h + 6). All together are to be at most ``FALSE_HINT_RATE``, whatever the answers are made of, in
+a young registry and in an old one; h is the least whole number that keeps this. What is worth less
+is no evidence of anything: remembered, because parts add up, and nothing else. One group alone so
+never is a hint (it has 8 bits less log2 of markers and groups); two neighbours are among up to
+40,000 entries in an answer of four groups, three among 10^9.
 """
 
 from __future__ import annotations
@@ -29,12 +38,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from math import comb, log2
+from math import ceil, comb, log2
 
 from monitor.canaries.proquint import GROUP_BITS, GROUPS_PER_MARKER
 
 LEAK_BITS = 30.0
 RARE_SHAPE_BITS = 6.0
+# False hints an answer, at most: the choice that HINT_BITS follows from.
+FALSE_HINT_RATE = 3e-4
+# Shapes that pay nothing for being rare: what is registered, and codes that nobody registered.
+_PLAIN_SHAPES = 2
+_RARE_SHAPES = 4
+HINT_BITS = float(
+    ceil(log2((_PLAIN_SHAPES + _RARE_SHAPES * 2**-RARE_SHAPE_BITS) / FALSE_HINT_RATE))
+)
 TAG_BITS = 16.0
 MAX_SUBSTITUTIONS = 2
 LEAST_ENTRIES = 10_000

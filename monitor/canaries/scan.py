@@ -242,13 +242,16 @@ class _Search:
             yield _match(self._registry.entry(marker_id), MatchKind.SCATTERED, held, bits)
 
     def unregistered(self, windows: list[Window], known: list[Match]) -> Iterator[Match]:
-        """Yield markers of ours (valid tag) that no registered marker explains."""
+        """Yield markers of ours (valid tag) that no registered marker explains, each once."""
+        seen: set[tuple[str, ...]] = set()
         taken = {span for match in known if len(match.places) > 1 for span in match.spans}
         for window in windows:
             groups = [group for group in window if group]
             if len(groups) < GROUPS_PER_MARKER or any((g.start, g.end) in taken for g in groups):
                 continue
-            if self._registry.has_valid_tag(tuple(group.letters for group in groups)):
+            letters = tuple(group.letters for group in groups)
+            if letters not in seen and self._registry.has_valid_tag(letters):
+                seen.add(letters)
                 bits = net_bits(MatchKind.UNREGISTERED, GROUPS_PER_MARKER, **self._size)
                 yield Match(
                     kind=MatchKind.UNREGISTERED,

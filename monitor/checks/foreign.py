@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from random import Random
 
 from monitor.canaries import (
+    HINT_BITS,
     LEAK_BITS,
     Match,
     PartialEvidence,
@@ -25,23 +27,37 @@ SAME_TENANT = "same_tenant"
 PARTIAL = "partial"
 MOST_SIGNALS = 64
 
+OwnedPart = tuple[OwnerKey, PartialEvidence]
+
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Return one signal for each foreign marker or planted value, strongest evidence first.
 
     Parts too small to prove anything alone add up for one owner, over this answer, earlier
-    exchanges of the trial, and earlier trials of the same stratum. Of more than ``MOST_SIGNALS``
-    the weakest are left out: an answer can hold thousands, and each is stored and remembered.
+    exchanges of the trial, and earlier trials of the same stratum. What with all that is less than
+    a hint passes, and is remembered. Of more than ``MOST_SIGNALS`` the weakest are left out: an
+    answer can hold thousands, and each is stored and remembered.
     """
     matches = _matches(trial, history)[exchange.index]
-    signals = [_signal(match, trial, exchange, history) for match in matches]
-    if any(signal.variant == PARTIAL for signal in signals):
-        parts = _parts(trial, exchange, history)
-        signals = [_added_up(signal, trial, exchange, parts) for signal in signals]
-        signals.sort(key=lambda signal: -(signal.evidence_bits or 0.0))
-    if not signals:
+    if not matches:
         return [passed(CODE, exchange, "no marker or planted value of anybody else")]
+    parts = _parts(trial, exchange, history)
+    signals = [_signal(match, trial, exchange, history, parts) for match in matches]
+    signals.sort(key=lambda signal: -(signal.evidence_bits or 0.0))
     return signals[:MOST_SIGNALS]
+
+
+def parts_of(trial: Trial, exchange: Exchange, history: History) -> tuple[OwnedPart, ...]:
+    """Return what an answer shows of others and does not prove alone, hint or not, strongest first.
+
+    That is what is remembered of it. At most ``MOST_SIGNALS``.
+    """
+    owned = (
+        (owner_key(match.owner), PartialEvidence(match.marker_id, match.places, match.net_bits))
+        for match in _matches(trial, history)[exchange.index]
+        if match.net_bits < LEAK_BITS and match.owner is not None and match.marker_id is not None
+    )
+    return tuple(islice(owned, MOST_SIGNALS))
 
 
 def _matches(trial: Trial, history: History) -> Mapping[int, tuple[Match, ...]]:
@@ -62,11 +78,18 @@ def _matches(trial: Trial, history: History) -> Mapping[int, tuple[Match, ...]]:
     return history.once((CODE, trial, len(registry)), search)
 
 
-def _signal(match: Match, trial: Trial, exchange: Exchange, history: History) -> Signal:
-    variant = _variant(match, trial, exchange, history)
+def _signal(
+    match: Match, trial: Trial, exchange: Exchange, history: History, parts: _Parts
+) -> Signal:
+    bits, words = _weighed(match, trial, exchange, parts)
+    variant = _variant(match, bits, trial, exchange, history, parts)
+    if variant:
+        signal = failed(CODE, exchange, variant, words)
+    else:
+        signal = passed(CODE, exchange, f"{words}: less than a hint")
     return replace(
-        failed(CODE, exchange, variant, f"{match.words}, {match.net_bits:.1f} bits net"),
-        evidence_bits=round(match.net_bits, 2),
+        signal,
+        evidence_bits=round(bits, 2),
         owner=match.owner,
         marker_id=match.marker_id,
         places=match.places,
@@ -74,11 +97,25 @@ def _signal(match: Match, trial: Trial, exchange: Exchange, history: History) ->
     )
 
 
-def _variant(match: Match, trial: Trial, exchange: Exchange, history: History) -> str:
+def _weighed(match: Match, trial: Trial, exchange: Exchange, found: _Parts) -> tuple[float, str]:
+    """Return the evidence of a match with what the owner's parts elsewhere add, and its words."""
+    owner, bits = match.owner, match.net_bits
+    if owner is not None and bits < LEAK_BITS and not _is_stale_own(owner, trial, exchange):
+        parts = found.by_owner[owner_key(owner)]
+        together = accumulate(parts, found.answers)
+        if together > bits:
+            return together, f"{len(parts)} parts of one owner add up to {together:.1f} bits net"
+    return bits, f"{match.words}, {bits:.1f} bits net"
+
+
+def _variant(
+    match: Match, bits: float, trial: Trial, exchange: Exchange, history: History, found: _Parts
+) -> str:
+    """Return what evidence of so many bits is called; nothing if it is less than a hint."""
     if match.owner is None:
-        return "unregistered"
-    if match.net_bits < LEAK_BITS:
-        return PARTIAL
+        return "unregistered" if found.unregistered_bits >= HINT_BITS else ""
+    if bits < LEAK_BITS:
+        return PARTIAL if bits >= HINT_BITS else ""
     if _is_stale_own(match.owner, trial, exchange):
         return "stale_own_repeated" if _seen_before(match.owner, trial, history) else "stale_own"
     return _proven(match.owner, trial, exchange)
@@ -91,10 +128,15 @@ def _proven(owner: Owner, trial: Trial, exchange: Exchange) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What was found of each owner, and in how many answers it was looked for."""
+    """What was found of each owner, and in how many answers it was looked for.
+
+    ``unregistered_bits`` are those of all codes in this answer that nobody registered: chance makes
+    each of them anew.
+    """
 
     by_owner: Mapping[OwnerKey, Sequence[PartialEvidence]]
     answers: int
+    unregistered_bits: float
 
 
 def _parts(trial: Trial, exchange: Exchange, history: History) -> _Parts:
@@ -111,24 +153,8 @@ def _parts(trial: Trial, exchange: Exchange, history: History) -> _Parts:
             if match.owner is not None and match.marker_id is not None:
                 part = PartialEvidence(match.marker_id, match.places, match.net_bits)
                 by_owner[owner_key(match.owner)].append(part)
-    return _Parts(by_owner, len(earlier) + len(here))
-
-
-def _added_up(signal: Signal, trial: Trial, exchange: Exchange, found: _Parts) -> Signal:
-    """Return the signal with what the owner's parts elsewhere add to it."""
-    owner = signal.owner
-    if signal.variant != PARTIAL or owner is None or _is_stale_own(owner, trial, exchange):
-        return signal
-    parts = found.by_owner[owner_key(owner)]
-    bits = accumulate(parts, found.answers)
-    if bits < LEAK_BITS:
-        return signal
-    return replace(
-        signal,
-        variant=_proven(owner, trial, exchange),
-        evidence_bits=round(bits, 2),
-        explanation=f"{len(parts)} parts of one owner add up to {bits:.1f} bits net",
-    )
+    ownerless = [m.net_bits for m in _matches(trial, history)[exchange.index] if m.owner is None]
+    return _Parts(by_owner, len(earlier) + len(here), sum(ownerless))
 
 
 def _is_stale_own(owner: Owner, trial: Trial, exchange: Exchange) -> bool:

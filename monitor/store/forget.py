@@ -60,11 +60,12 @@ _ANSWER_SECONDS = 3_600
 _BEFORE = "fromUnixTimestamp64Milli({before:Int64})"
 _HELD = "AND held"
 _OR_AGAIN = " OR source = 'rescore'"
-# Of a tenant: its own exchanges, and answers in which its markers were found.
+# Of a tenant: its own exchanges, and answers in which its markers were found, or parts of them that
+# were too little to fail.
 _ITS_EXCHANGES = "SELECT trial FROM exchanges WHERE tenant = {tenant:String}"
 _ITS_MARKERS = (
     "SELECT trial FROM signals "
-    "WHERE owned AND status = 'fail' AND owner_tenant = {tenant:String} AND trial != ''"
+    "WHERE owned AND status IN ('fail', 'pass') AND owner_tenant = {tenant:String} AND trial != ''"
 )
 
 # Told how far an erasure has come.

@@ -15,7 +15,7 @@ from monitor.canaries import LEAK_BITS, InstallationKey, MarkerRegistry, Minter,
 from monitor.canaries.proquint import CONSONANTS, VOWELS, encode
 from monitor.longtext import filler
 from monitor.model import Marker, Owner
-from tests.bench import planted_values
+from tests.bench import hints, planted_values
 
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
 KEY = InstallationKey(bytes(range(32)))
@@ -150,12 +150,13 @@ def say(line: str) -> None:
 
 
 def main() -> None:
-    """Run all three, then those of planted values."""
+    """Run all three, then those of planted values, then how often clean answers give a hint."""
     registry, markers = registry_of(10_000)
     false_leaks(registry, markers)
     detection(registry, markers)
     speed()
     planted_values.main()
+    hints.main()
 
 
 if __name__ == "__main__":

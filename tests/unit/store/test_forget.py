@@ -86,9 +86,16 @@ def kept(store: Store, about: Trial, told: Verdict | None = None, body: str = "s
     return about
 
 
-def leaking(store: Store, about: Trial, tenant: str, *, finding: str | None = None) -> Trial:
-    """Keep a trial in whose answer a marker of ``tenant`` was found."""
-    foreign = replace(leak_signal(), owner=replace(owner(), tenant=tenant), status=Status.FAIL)
+def leaking(
+    store: Store,
+    about: Trial,
+    tenant: str,
+    *,
+    finding: str | None = None,
+    status: Status = Status.FAIL,
+) -> Trial:
+    """Keep a trial in whose answer a marker of ``tenant`` was found, or too little of one."""
+    foreign = replace(leak_signal(), owner=replace(owner(), tenant=tenant), status=status)
     return kept(store, about, judged(about, signals=(foreign,), finding=finding))
 
 
@@ -134,11 +141,12 @@ def test_one_trial_is_gone_and_its_neighbours_are_not(pair: Pair) -> None:
         asked_to(pair, Asked(trial=one.id))
 
 
-def test_of_a_tenant_everything_it_took_part_or_was_found_in(pair: Pair) -> None:
+@pytest.mark.parametrize("status", [Status.FAIL, Status.PASS])
+def test_of_a_tenant_everything_it_took_part_or_was_found_in(pair: Pair, status: Status) -> None:
     store, _ = pair
     own = kept(store, tried("gone", "b"))
     night = kept(store, tried("gone", "b", at=NOW.replace(hour=23, minute=59)))
-    found_in = leaking(store, tried("b", "c"), "gone")
+    found_in = leaking(store, tried("b", "c"), "gone", status=status)
     again = judged(found_in, id="verdict-again", source="rescore", decided_at=NOW + timedelta(90))
     store.flush()
     ClickHouseSink(store.writer, store.hasher).deliver(found_in, again)
