@@ -11,7 +11,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from random import Random
 
-from monitor.canaries import LEAK_BITS, InstallationKey, MarkerRegistry, Minter, scan_answer
+from monitor.canaries import (
+    HINT_BITS,
+    LEAK_BITS,
+    InstallationKey,
+    MarkerRegistry,
+    Minter,
+    scan_answer,
+)
 from monitor.canaries.proquint import CONSONANTS, VOWELS, encode
 from monitor.longtext import filler
 from monitor.model import Marker, Owner
@@ -100,26 +107,33 @@ def false_leaks(registry: MarkerRegistry, markers: list[Marker]) -> None:
 
 
 def detection(registry: MarkerRegistry, markers: list[Marker]) -> None:
-    """Print how often a foreign marker is proven and rightly owned, by what is left of it."""
+    """Print how often a foreign marker is proven, hinted at and rightly owned, by what is left."""
     say(f"\nForeign markers against {len(registry):,} live markers, 2,000 of each kind")
-    say(f"{'what is left of the marker':<36}{'proven':>9}{'right owner':>13}")
+    say(f"{'what is left of the marker':<36}{'proven':>9}{'a hint':>9}{'right owner':>13}")
     kinds: dict[str, Callable[[str, Random], str]] = {
         "whole": lambda text, rng: text,
         "one copy error": lambda text, rng: substituted(text, 1, rng),
         "two copy errors": lambda text, rng: substituted(text, 2, rng),
         "first three groups": lambda text, rng: text.rsplit("-", 1)[0],
         "last two groups": lambda text, rng: text.split("-", 2)[2],
+        "last two groups, others beside": lambda text, rng: (
+            f"{text.split('-', 2)[2]}, {_invented('', rng)}"
+        ),
+        "first and last group": lambda text, rng: f"{text[:5]} and {text[-5:]}",
+        "one group": lambda text, rng: text[:5],
     }
     for name, damage in kinds.items():
         rng = Random(11)
-        proven = owned = 0
+        proven = hinted = owned = 0
         for _ in range(2000):
             marker = markers[rng.randrange(len(markers))]
             scan = scan_answer(f"as I said, {damage(marker.text, rng)}", "hello", registry)
             best = scan.matches[0] if scan.matches else None
             proven += bool(best and best.net_bits >= LEAK_BITS)
+            hinted += bool(best and HINT_BITS <= best.net_bits < LEAK_BITS)
             owned += bool(best and best.owner == marker.owner)
-        say(f"{name:<36}{proven / 2000:>9.1%}{owned / 2000:>13.1%}")
+        shares = f"{proven / 2000:>9.1%}{hinted / 2000:>9.1%}{owned / 2000:>13.1%}"
+        say(f"{name:<36}{shares}")
 
 
 def speed() -> None:
