@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 _DROPPED = (
@@ -10,6 +11,18 @@ _DROPPED = (
 )
 _DROPPED_OF_DASHBOARDS = ("__inputs", "hideControls", "rows", "sharedCrosshair", "style", "id")
 _DROPPED_OF_VARIABLES = ("tagsQuery", "tagValuesQuery", "useTags", "auto", "auto_min", "auto_count")
+# Of tables. A unit is put on words that look like numbers too ("7200" would be two hours), and what
+# is said of no row at all into every empty cell.
+_CELLS = (
+    {
+        "matcher": {"id": "byRegexp", "options": ".*"},
+        "properties": [{"id": "noValue", "value": "-"}],
+    },
+    {
+        "matcher": {"id": "byType", "options": "string"},
+        "properties": [{"id": "unit", "value": "string"}],
+    },
+)
 _KEPT_OF_TARGETS = ("datasource", "expr", "refId", "legendFormat", "instant", "range", "format")
 
 
@@ -52,6 +65,7 @@ def _put_panel_right(panel: dict[str, Any]) -> None:
         panel["fieldConfig"]["defaults"]["custom"].pop("displayMode", None)
         panel["fieldConfig"]["defaults"]["custom"].pop("filterable", None)
         panel["options"].pop("sortBy", None)
+        panel["fieldConfig"]["overrides"][:0] = deepcopy(_CELLS)
     if panel["type"] == "timeseries":
         custom = panel["fieldConfig"]["defaults"]["custom"]
         if custom["scaleDistribution"]["type"] == "linear":
@@ -84,8 +98,8 @@ def _without_nulls(value: Any) -> Any:
 def provisioned(rule: dict[str, Any]) -> dict[str, Any]:
     """Return an alert rule as files of Grafana have it, from the ruler's form that grafanalib has.
 
-    Grafana puts its environment in for ``$NAME`` in titles and labels of such files, where ``$$`` is
-    what means ``$``. Queries and annotations it takes as they stand: there ``$$`` would stay two.
+    Grafana puts its environment in for ``$NAME`` in titles and labels of such files, where ``$$``
+    means ``$``. Queries and annotations it takes as they stand: there ``$$`` would stay two.
     """
     said = rule["grafana_alert"]
     return {

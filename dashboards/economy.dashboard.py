@@ -32,7 +32,7 @@ from dashboards.panels import (
     time_series,
     values,
 )
-from dashboards.questions import asked_by_name, of, rise
+from dashboards.questions import asked_by_name, of, rise, stated
 from monitor.conventions import (
     BUDGET_EXHAUSTED,
     BUDGET_REMAINING,
@@ -151,6 +151,7 @@ _left_out = table(
         "Nothing that is planned is left out, or no monitor reports.",
     ),
     [rows_of(f"count by (target, reason) ({of(NOT_PROBED)} == 1)")],
+    Look(value="strata"),
 )
 _worth = time_series(
     Said(
@@ -213,10 +214,12 @@ _store_tokens = time_series(
     Said("Tokens by probe, from the store", "locale", "Sums by hour, for as long as kept.", _STORE),
     [
         clickhouse(
-            "SELECT at AS time, probe, sum(s.input_tokens) + sum(s.output_tokens) AS tokens "
-            "FROM exchanges_hourly AS s WHERE at >= toStartOfHour($__fromTime) AND at < $__toTime "
-            "AND match(target, '^(${target:regex})$') AND probe != 'traffic' "
-            "GROUP BY time, probe ORDER BY time, probe",
+            stated(
+                "SELECT at AS time, probe, sum(s.input_tokens) + sum(s.output_tokens) AS tokens "
+                "FROM exchanges_hourly AS s WHERE at >= toStartOfHour($__fromTime) "
+                "AND at < $__toTime AND $targets AND probe != 'traffic' "
+                "GROUP BY time, probe ORDER BY time, probe"
+            ),
             series=True,
         )
     ],

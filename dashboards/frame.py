@@ -8,21 +8,21 @@ from dashboards.panels import (
     GREY,
     HATCH,
     ORANGE,
+    PROMETHEUS,
     PURPLE,
     RED,
     YELLOW,
     Look,
-    annotation,
-    between,
     choice,
     link,
     named,
+    of_query,
     outside,
     source_variable,
     to,
     values,
 )
-from dashboards.questions import BAD_CLASSES, of
+from dashboards.questions import BAD_CLASSES, PATTERN, of
 from monitor.conventions import BUILD_INFO, LAST_RUN, TARGET_CHANGES
 from monitor.model import VerdictClass
 from monitor.slo.links import DASHBOARD, Links
@@ -54,7 +54,21 @@ PROMETHEUS_SOURCE = source_variable("datasource", "Prometheus", "prometheus")
 CLICKHOUSE_SOURCE = source_variable("clickhouse", "Store", "grafana-clickhouse-datasource")
 # One at a time: targets of one name in two environments are two targets.
 ENV = choice("env", "Environment", f"label_values({BUILD_INFO.name}, env)", many=False)
-TARGETS = choice("target", "Target", f'label_values({LAST_RUN.name}{{env=~"$env"}}, target)')
+TARGETS = choice("target", "Target", f'label_values({LAST_RUN.name}{{env="$env"}}, target)')
+
+
+def annotation(name: str, expr: str, colour: str, title: str, words: str) -> dict[str, object]:
+    """Return marks on the time axis wherever an expression has a value."""
+    return {
+        "name": name,
+        "datasource": PROMETHEUS,
+        "enable": True,
+        "iconColor": colour,
+        "target": {"expr": expr, "refId": "Anno", "interval": "60s"},
+        "titleFormat": title,
+        "textFormat": words,
+    }
+
 
 RUNBOOKS = outside("Runbooks", Links().runbooks)
 CHANGED = annotation(
@@ -66,24 +80,34 @@ CHANGED = annotation(
 )
 
 
-def alerted(*matchers: str) -> dict[str, object]:
-    """Return marks on the time axis where an alert fires that asks somebody to act."""
-    firing = selector(
-        "ALERTS",
-        *('alertstate="firing"', 'alertname=~"Davylamp.+"', 'severity=~"critical|warning"'),
-        *matchers,
-    )
+def firing(*matchers: str) -> str:
+    """Return Davylamp's alerts that fire, in Prometheus."""
+    return selector("ALERTS", 'alertname=~"Davylamp.+"', 'alertstate="firing"', *matchers)
+
+
+def alerted(expr: str) -> dict[str, object]:
+    """Return marks on the time axis where alerts fire."""
     by = "alertname, target, severity, class"
     words = "{{severity}} {{class}}"
-    return dict(
-        annotation("Alerts", f"max by ({by}) ({firing})", RED, "{{alertname}} {{target}}", words)
-    )
+    return annotation("Alerts", f"max by ({by}) ({expr})", RED, "{{alertname}} {{target}}", words)
 
 
-MARKS = (CHANGED, alerted('env=~"$env"', 'target=~"$target|"'))
+_ACT = 'severity=~"critical|warning"'
+HERE, NOWHERE = 'env="$env"', 'env=""'
+# Some alerts are of the environment and not of a target, and of one that is gone even that is not
+# known.
+MARKS = (CHANGED, alerted(firing(_ACT, HERE, f"target=~`{PATTERN}|`")))
+OWN_MARKS = (alerted(f"{firing(_ACT, HERE)} or {firing(_ACT, NOWHERE)}"),)
 
-# What a link takes along: the environment and the time range.
-ALONG = "${env:queryparam}&${__url_time_range}"
+# What a link takes along: the environment, where the data is, and the time range.
+CHOICES = "${env:queryparam}&${datasource:queryparam}&${clickhouse:queryparam}"
+ALONG = f"{CHOICES}&${{__url_time_range}}"
+TO_TARGET = f"/d/{TARGET}?var-target=${{__value.raw:percentencode}}&{ALONG}"
+FIRING = Look(
+    mappings=(values({1: ("fires", RED), 2: ("fires, as it always must", GREEN)}),),
+    palette=False,
+    links=(link("Runbook", Links().runbook("${__field.labels.alertname:percentencode}")),),
+)
 CLASSES = Look(
     mappings=(
         values(
@@ -95,7 +119,12 @@ CLASSES = Look(
         ),
     ),
     palette=False,
-    links=(link("Target detail", f"/d/{TARGET}?var-target=${{__field.labels.target}}&{ALONG}"),),
+    links=(
+        link(
+            "Target detail",
+            f"/d/{TARGET}?var-target=${{__field.labels.target:percentencode}}&{ALONG}",
+        ),
+    ),
 )
 COVERED = Look(
     mappings=(
@@ -110,13 +139,9 @@ COVERED = Look(
     ),
     palette=False,
 )
-YES_NO = Look(
-    mappings=(values({0: ("no", GREEN), 1: ("yes", RED)}),),
-    palette=False,
-)
 AGE = Look(
     steps=((None, GREEN), (86_400, YELLOW), (7 * 86_400, RED)),
-    mappings=(between(-1, -0.5, f"{HATCH} never", GREY),),
+    mappings=(values({-1: (f"{HATCH} never", GREY)}),),
 )
 ALARMED = Look(
     mappings=(
@@ -130,18 +155,23 @@ GOOD_RATIO = Look(
     high=1,
     decimals=2,
     overrides=(
-        named(" judged$", unit="short", decimals=0, color={"mode": "fixed", "fixedColor": GREY}),
+        of_query("B", unit="short", decimals=0, color={"mode": "fixed", "fixedColor": GREY}),
     ),
 )
 TRIAL_LINK = named(
     "(owner_)?trial",
-    links=[link("This trial", f"/d/{LEAK}?var-trial=${{__value.text}}&{ALONG}")],
+    links=[link("This trial", f"/d/{LEAK}?var-trial=${{__value.raw:percentencode}}&{ALONG}")],
 )
 
 
 def elsewhere(own: str) -> tuple[dict[str, object], ...]:
-    """Return links to the other dashboards and to the runbooks."""
-    return (*(dict(to(uid, title)) for uid, title in _TITLES.items() if uid != own), dict(RUNBOOKS))
+    """Return links to the other dashboards and to the runbooks.
+
+    Target detail shows one target: what others chose may be all of them, which is none there.
+    """
+    others = (uid for uid in _TITLES if uid != own)
+    links = (to(uid, _TITLES[uid], choices=CHOICES if uid == TARGET else "") for uid in others)
+    return (*(dict(each) for each in links), dict(RUNBOOKS))
 
 
 def title_of(uid: str) -> str:

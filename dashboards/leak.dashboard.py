@@ -31,12 +31,11 @@ from dashboards.panels import (
     typed,
     values,
 )
-from dashboards.questions import alarmed, asked_by_name, rise
+from dashboards.questions import alarmed, asked_by_name, rise, stated
 from monitor.conventions import FINDINGS_OPEN, VERDICTS
 
 _UNREACHED = "no row, or Grafana cannot reach the store (docs/sql.md)"
 _NO_TRIAL = f"Choose a trial above, or follow one from the list of findings: {_UNREACHED}."
-_TRIAL = "trial = ${trial:sqlstring}"
 _LINKED = Look(overrides=(TRIAL_LINK,))
 _LEAKS = 'class=~"LEAK|CROSSED"'
 _open_leaks = state_timeline(
@@ -86,15 +85,20 @@ _findings_of_leaks = table(
     Said(
         "Findings of leaks",
         "none",
-        ("First seen in this time range. A finding's trials: `davylamp findings show ID`."),
-        f"No leak was found in this time range: {_UNREACHED}.",
+        (
+            "Seen in this time range, or open since before it. A finding's trials: "
+            "`davylamp findings show ID`."
+        ),
+        f"No leak was seen in this time range, and none is open: {_UNREACHED}.",
     ),
     [
         clickhouse(
-            "SELECT id AS finding, target, class, state, first_seen, last_seen, "
-            "count, reproduced, trials[1] AS trial FROM findings FINAL WHERE "
-            "$__timeFilter(first_seen) AND class IN ('LEAK', 'CROSSED') AND "
-            "match(target, '^(${target:regex})$') ORDER BY first_seen DESC LIMIT 100"
+            stated(
+                "SELECT id AS finding, target, class, state, first_seen, last_seen, "
+                "count, reproduced, trials[1] AS trial FROM findings FINAL WHERE "
+                "$stood AND class IN ('LEAK', 'CROSSED') AND $targets "
+                "ORDER BY first_seen DESC LIMIT 100"
+            ),
         )
     ],
     _LINKED,
@@ -113,7 +117,7 @@ _what_this_shows = text(
     "How the tables below are read.",
     (
         "Numbers, codes and keyed hashes only: the store holds no text in clear. "
-        "`davylamp explain ${trial}` says in words what was judged; `davylamp findings "
+        "`davylamp explain TRIAL` says in words what was judged; `davylamp findings "
         "verify FINDING` asks again; `davylamp evidence export FINDING --out FILE` shows "
         "it to others. Each table is of the trial that is typed above or came with a link."
     ),
@@ -127,9 +131,11 @@ _verdict = table(
     ),
     [
         clickhouse(
-            "SELECT decided_at, source, target, model, probe, shape, stratum, "
-            "outcome, class, reason, finding, checks_version, markers FROM verdicts "
-            f"FINAL WHERE {_TRIAL} ORDER BY decided_at"
+            stated(
+                "SELECT decided_at, source, target, model, probe, shape, stratum, "
+                "outcome, class, reason, finding, checks_version, markers FROM verdicts "
+                "FINAL WHERE trial = $trial ORDER BY decided_at"
+            ),
         )
     ],
 )
@@ -151,9 +157,11 @@ _signals_that_say_something = table(
     ),
     [
         clickhouse(
-            "SELECT exchange, code, variant, status, evidence_bits, owner_target, "
-            "owner_tenant, owner_trial, explanation FROM signals FINAL "
-            f"WHERE {_TRIAL} ORDER BY exchange, position"
+            stated(
+                "SELECT exchange, code, variant, status, evidence_bits, owner_target, "
+                "owner_tenant, owner_trial, explanation FROM signals FINAL "
+                "WHERE trial = $trial ORDER BY exchange, position"
+            ),
         )
     ],
     _LINKED,
@@ -167,10 +175,12 @@ _markers_the_trial_minted = table(
     ),
     [
         clickhouse(
-            "SELECT id AS marker, kind, tenant, isolation, exchange, epoch, "
-            "minted_at, expires_at, length(part_hashes) AS parts, sealed != '' AS "
-            f"text_is_kept FROM markers FINAL WHERE {_TRIAL} ORDER BY exchange, "
-            "minted_at"
+            stated(
+                "SELECT id AS marker, kind, tenant, isolation, exchange, epoch, "
+                "minted_at, expires_at, length(part_hashes) AS parts, sealed != '' AS "
+                "text_is_kept FROM markers FINAL WHERE trial = $trial ORDER BY exchange, "
+                "minted_at"
+            ),
         )
     ],
 )
@@ -183,10 +193,12 @@ _where_this_trial_s_markers_were_seen_since = table(
     ),
     [
         clickhouse(
-            "SELECT decided_at, trial, target, exchange, code, variant, "
-            "evidence_bits, marker FROM signals FINAL WHERE owner_trial = "
-            "${trial:sqlstring} AND status = 'fail' AND trial != ${trial:sqlstring} "
-            "ORDER BY decided_at LIMIT 200"
+            stated(
+                "SELECT decided_at, trial, target, exchange, code, variant, "
+                "evidence_bits, marker FROM signals FINAL WHERE owner_trial = $trial "
+                "AND status = 'fail' AND trial != $trial "
+                "ORDER BY decided_at LIMIT 200"
+            ),
         )
     ],
     _LINKED,

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dashboards.frame import (
     CLICKHOUSE_SOURCE,
     ENV,
+    FIRING,
+    HERE,
     MONITOR,
+    NOWHERE,
+    OWN_MARKS,
     PROMETHEUS_SOURCE,
-    alerted,
     elsewhere,
+    firing,
     title_of,
 )
 from dashboards.panels import (
@@ -27,24 +31,22 @@ from dashboards.panels import (
     state_timeline,
     table,
     time_series,
-    values,
 )
 from dashboards.questions import of, rise
 from monitor import conventions as own
-from monitor.conventions import pages, streams, telemetry
-from monitor.slo.promql import selector
+from monitor.conventions import pages, reports, streams, telemetry
 
 _SILENT = "No monitor reports in this environment. Nothing is watched: this is not good."
 _NONE_YET = "Nothing of this was counted since the monitor started."
 
 
 def _firing(watchdog: str) -> str:
-    """Return the alerts that fire: with ``!=`` those that somebody must see to."""
-    return selector(
-        "ALERTS",
-        *('alertname=~"Davylamp.+"', f'alertname{watchdog}"DavylampWatchdog"'),
-        *('alertstate="firing"', 'env=~"$env|"'),
-    )
+    """Return the alerts that fire: with ``!=`` those that somebody must see to.
+
+    Of an environment that is gone they do not know the name.
+    """
+    but = f'alertname{watchdog}"DavylampWatchdog"'
+    return f"{firing(but, HERE)} or {firing(but, NOWHERE)}"
 
 
 _version = table(
@@ -57,9 +59,10 @@ _version = table(
     [
         rows_of(
             f"max by (env, version) ({of(own.BUILD_INFO)}) * on (env) group_left (sha256) "
-            f"max by (env, sha256) ({of(own.CONFIG_HASH_INFO)})"
+            f"max by (env, sha256) ({of(own.CONFIG_HASH_INFO)}) == 1"
         )
     ],
+    Look(value=""),
 )
 _since = stat(
     Said("Running for", "s", "Since the process began.", _SILENT),
@@ -112,10 +115,7 @@ _alerts = state_timeline(
             "{{alertname}} {{target}}",
         )
     ],
-    Look(
-        mappings=(values({1: ("fires", RED), 2: ("fires, as it always must", GREEN)}),),
-        palette=False,
-    ),
+    FIRING,
 )
 _queue = time_series(
     Said("Rows that wait", "short", "In the spool, on their way to the store.", _SILENT),
@@ -210,6 +210,35 @@ _telemetry = time_series(
     [prometheus(rise(telemetry.TELEMETRY, by="kind, result"), "{{kind}} {{result}}")],
     Look(low=0, bars=True, stacked=True),
 )
+_NO_REPORTS = "The daemon builds no weekly reports: see reports in docs/configuration.md."
+_reports_owed = time_series(
+    Said(
+        "Weekly reports that are owed",
+        "short",
+        "Weeks that are due without a report that holds, and reports nobody was told of.",
+        _NO_REPORTS,
+    ),
+    [
+        prometheus(f"max by (env) ({of(reports.REPORTS_MISSING)})", "{{env}} missing"),
+        prometheus(f"max by (env) ({of(reports.REPORTS_UNTOLD)})", "{{env}} untold"),
+    ],
+    Look(low=0, stairs=True),
+)
+_report_failures = time_series(
+    Said("Weekly reports that failed", "short", "Attempts of an hour, and of what.", _NO_REPORTS),
+    [prometheus(rise(reports.REPORT_FAILURES, by="kind"), "{{kind}}")],
+    Look(low=0, bars=True),
+)
+_report_age = stat(
+    Said(
+        "Age of the newest weekly report",
+        "s",
+        "Since it was written; one is due each week.",
+        f"No report is there yet. {_NO_REPORTS}",
+    ),
+    [now(f"time() - max by (env) ({of(reports.REPORT_LAST_BUILT)} > 0)", "{{env}}")],
+    Look(steps=((None, GREEN), (7.5 * 86_400, YELLOW), (14 * 86_400, RED))),
+)
 _sent = table(
     Said(
         "Pages sent, from the store",
@@ -244,7 +273,7 @@ page = Page(
     title=title_of(MONITOR),
     about="Whether Davylamp itself runs, sees, keeps what it saw, and tells.",
     variables=(PROMETHEUS_SOURCE, CLICKHOUSE_SOURCE, ENV),
-    annotations=(alerted('env=~"$env|"'),),
+    annotations=OWN_MARKS,
     links=elsewhere(MONITOR),
     tags=("self",),
     shelves=(
@@ -266,6 +295,7 @@ page = Page(
             title="Does it tell?",
             panels=(
                 *((8, 7, _pages), (8, 7, _outbox), (8, 7, _outbox_age)),
+                *((8, 7, _reports_owed), (8, 7, _report_failures), (8, 7, _report_age)),
                 *((12, 7, _telemetry), (12, 7, _sql), (12, 8, _sent), (12, 8, _audit)),
             ),
         ),

@@ -26,6 +26,7 @@ from dashboards.panels import (
     choice,
     clickhouse,
     now,
+    of_query,
     prometheus,
     rows_of,
     stat,
@@ -34,14 +35,14 @@ from dashboards.panels import (
     time_series,
     values,
 )
-from dashboards.questions import of
+from dashboards.questions import of, stated
 from monitor.conventions import nodes
 
 _NO_NODE = "No node is read: list some under targets[].nodes (docs/nodes.md). This is not good."
 _NOT_SAID = "No node says this, or none is read."
 _DAY = 86_400
 # A target may be there for its nodes only, and be asked nothing.
-_WITH_NODES = f'label_values({nodes.NODES_KNOWN.name}{{env=~"$env"}}, target)'
+_WITH_NODES = f'label_values({nodes.NODES_KNOWN.name}{{env="$env"}}, target)'
 _TARGETS = choice("target", "Target", _WITH_NODES)
 _STATES = ("pass", "warn", "fail", "unknown")
 _TAKEN_IN, _FAILURES = (
@@ -98,12 +99,12 @@ _up = stat(
 _exposed = stat(
     Said(
         "Days exposed",
-        "s",
+        "suffix:days",
         "For how long the oldest fault that fails a node has been public.",
         "No rule fails a node, or none is read: the strip on the left says which.",
     ),
-    [now(f"max by (target, node) ({of(nodes.NODE_EXPOSED)})", "{{target}} {{node}}")],
-    Look(steps=((None, YELLOW), (7 * _DAY, ORANGE), (30 * _DAY, RED))),
+    [now(f"max by (target, node) ({of(nodes.NODE_EXPOSED)}) / {_DAY}", "{{target}} {{node}}")],
+    Look(steps=((None, YELLOW), (7, ORANGE), (30, RED)), decimals=0),
 )
 _rules = table(
     Said(
@@ -113,10 +114,12 @@ _rules = table(
         "No rule speaks of a node, or none is read.",
     ),
     [rows_of(f"max by (target, node, rule, state) ({of(nodes.NODE_RULES_MATCHED)}) == 1")],
+    Look(value=""),
 )
 _what = table(
     Said("What each node is", "none", "As it said itself when it last answered.", _NO_NODE),
-    [rows_of(f"max by (target, node, engine, version, role) ({of(nodes.NODE_INFO)})")],
+    [rows_of(f"max by (target, node, engine, version, role) ({of(nodes.NODE_INFO)}) == 1")],
+    Look(value=""),
 )
 _live = state_timeline(
     Said(
@@ -169,9 +172,12 @@ _known = time_series(
 )
 _ruled = stat(
     Said(
-        "Age of the rules, and how old they may be",
+        "Age of the rules",
         "s",
-        "Since the rules of nodes were last reviewed; old ones know no new fault.",
+        (
+            "Since the rules of nodes were last reviewed, and how old they may be; "
+            "old ones know no new fault."
+        ),
         _NO_NODE,
     ),
     [
@@ -182,13 +188,16 @@ _ruled = stat(
         ),
         now(f"max by (env) ({of(nodes.NODE_RULES_MAX_AGE)})", "{{env}} at most"),
     ],
-    Look(steps=((None, GREEN), (45 * _DAY, YELLOW), (90 * _DAY, RED))),
+    Look(
+        steps=((None, GREEN), (45 * _DAY, YELLOW), (90 * _DAY, RED)),
+        overrides=(of_query("B", color={"mode": "fixed", "fixedColor": GREY}),),
+    ),
 )
 _unprobed = stat(
     Said(
-        "Models served and probed by nobody",
+        "Models nobody probes",
         "short",
-        "What the gateway lists and no target probes. Grey: the gateway did not say.",
+        "What the gateway serves and no target probes. Grey: the gateway did not say.",
         "No gateway is configured.",
     ),
     [
@@ -213,24 +222,27 @@ _capacity = time_series(
     [
         prometheus(
             f"max by (target, node, role) ({of(nodes.KV_POOL_CAPACITY)})",
-            "{{node}} {{role}} holds",
+            "{{target}} {{node}} {{role}} holds",
         ),
         prometheus(
             f"max by (target, node, role) ({of(nodes.NODE_CONTEXT_ADVERTISED)})",
-            "{{node}} {{role}} states",
+            "{{target}} {{node}} {{role}} states",
         ),
         prometheus(
             f"max by (target, node, role) ({of(nodes.NODE_CONTEXT_ENFORCED)})",
-            "{{node}} {{role}} admits",
+            "{{target}} {{node}} {{role}} admits",
         ),
     ],
     Look(low=0, stairs=True),
 )
 _fits = stat(
     Said(
-        "Does one request of the advertised length fit?",
+        "Does one request fit?",
         "percentunit",
-        "Capacity of the smallest pool of each role, of the context its nodes state.",
+        (
+            "Capacity of the smallest pool of each role, of the context its nodes state: below "
+            "100 % a request of the advertised length does not fit."
+        ),
         _NOT_SAID,
     ),
     [
@@ -266,7 +278,8 @@ _occupied = time_series(
     ),
     [
         prometheus(
-            f"sum by (target, node, state) ({of(nodes.KV_POOL_TOKENS)})", "{{node}} {{state}}"
+            f"sum by (target, node, state) ({of(nodes.KV_POOL_TOKENS)})",
+            "{{target}} {{node}} {{state}}",
         )
     ],
     Look(low=0, stacked=True),
@@ -279,14 +292,22 @@ _usage = time_series(
         _NOT_SAID,
     ),
     [
-        prometheus(f"max by (target, node, role) ({of(nodes.KV_POOL_USAGE)})", "{{node}} {{role}}"),
+        prometheus(
+            f"max by (target, node, role) ({of(nodes.KV_POOL_USAGE)})",
+            "{{target}} {{node}} {{role}}",
+        ),
         prometheus(f"max by (target) ({of(nodes.TARGET_PRESSURE)})", "{{target}} pressure"),
     ],
     Look(low=0, high=1),
 )
 _requests = time_series(
     Said("Requests on nodes", "short", "That run, and that wait.", _NOT_SAID),
-    [prometheus(f"sum by (target, node, state) ({of(nodes.NODE_REQUESTS)})", "{{node}} {{state}}")],
+    [
+        prometheus(
+            f"sum by (target, node, state) ({of(nodes.NODE_REQUESTS)})",
+            "{{target}} {{node}} {{state}}",
+        )
+    ],
     Look(low=0),
 )
 _transfers = time_series(
@@ -299,7 +320,7 @@ _transfers = time_series(
     [
         prometheus(
             f"sum by (target, node, kind) (increase({of(nodes.NODE_EVENTS, _FAILURES)}[1h]))",
-            "{{node}} {{kind}}",
+            "{{target}} {{node}} {{kind}}",
         )
     ],
     Look(low=0, bars=True),
@@ -311,7 +332,7 @@ _accept_length = time_series(
         "A slow fall or a jump says that the draft reads another cache than the target.",
         "No node decodes speculatively, or none says so.",
     ),
-    [prometheus(f"max by (target, node) ({of(nodes.NODE_ACCEPT_LENGTH)})", "{{node}}")],
+    [prometheus(f"max by (target, node) ({of(nodes.NODE_ACCEPT_LENGTH)})", "{{target}} {{node}}")],
     Look(low=0),
 )
 _accept_ratio = time_series(
@@ -321,7 +342,7 @@ _accept_ratio = time_series(
         "Of drafted tokens.",
         "No node decodes speculatively, or none says so.",
     ),
-    [prometheus(f"max by (target, node) ({of(nodes.NODE_ACCEPT_RATIO)})", "{{node}}")],
+    [prometheus(f"max by (target, node) ({of(nodes.NODE_ACCEPT_RATIO)})", "{{target}} {{node}}")],
     Look(low=0, high=1),
 )
 _snapshots = table(
@@ -333,10 +354,13 @@ _snapshots = table(
     ),
     [
         clickhouse(
-            "SELECT at, target, node, engine, engine_version, role, conformity, capacity_tokens, "
-            "advertised_tokens, enforced_tokens, failed_rules, warned_rules, unknown_rules "
-            "FROM node_snapshots FINAL WHERE $__timeFilter(at) "
-            "AND match(target, '^(${target:regex})$') ORDER BY at DESC, node LIMIT 200"
+            stated(
+                "SELECT at, target, node, engine, engine_version, role, conformity, "
+                "capacity_tokens, advertised_tokens, enforced_tokens, failed_rules, warned_rules, "
+                "unknown_rules "
+                "FROM node_snapshots FINAL WHERE $__timeFilter(at) "
+                "AND $targets ORDER BY at DESC, node LIMIT 200"
+            ),
         )
     ],
 )

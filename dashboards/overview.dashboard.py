@@ -5,7 +5,6 @@ from __future__ import annotations
 from dashboards.frame import (
     AGE,
     ALARMED,
-    ALONG,
     CLASSES,
     CLICKHOUSE_SOURCE,
     COVERED,
@@ -14,8 +13,8 @@ from dashboards.frame import (
     MARKS,
     OVERVIEW,
     PROMETHEUS_SOURCE,
-    TARGET,
     TARGETS,
+    TO_TARGET,
     elsewhere,
     title_of,
 )
@@ -29,10 +28,10 @@ from dashboards.panels import (
     Page,
     Said,
     Shelf,
-    between,
     link,
     named,
     now,
+    of_query,
     prometheus,
     rows_of,
     stat,
@@ -53,6 +52,7 @@ from dashboards.questions import (
     while_reporting,
     worst_class,
 )
+from dashboards.users import USERS
 from monitor.conventions import (
     CONTEXT_ADVERTISED,
     CONTEXT_VERIFIED,
@@ -62,82 +62,15 @@ from monitor.conventions import (
     VERDICTS,
 )
 from monitor.conventions.streams import ALARM_ACTIVE, SLO_EVIDENCE, SLO_EVIDENCE_THRESHOLD
+from monitor.slo import Links
 from monitor.slo.objective_rules import KNOWN, REMAINING
 
-_NO_MAPPING = (
-    "No production metrics: load alerts/rules/production.rules.yml, and map "
-    "your gateway (docs/slos.md). What probes saw of HTTP is on Target "
-    "detail."
-)
-_TO_TARGET = f"/d/{TARGET}?var-target=${{__value.text}}&{ALONG}"
 _NOT_ASKED = (
     "Nothing was judged: no answer was asked for, or none could be judged. This is not good."
 )
 # A share of fewer answers says little: none of a hundred bad is still up to 3 % at 95 %.
 _FEW = 100
 _BY_STREAM = "env, target, probe, stratum, lane"
-production = (
-    time_series(
-        Said(
-            "Users: status codes",
-            "reqps",
-            (
-                "Requests of all your users by HTTP status code, as your own servers and gateways "
-                "count them, whatever environment and target are chosen above."
-            ),
-            _NO_MAPPING,
-        ),
-        [
-            prometheus(
-                "sum by (source, code) (davylamp:production_requests:rate5m)", "{{source}} {{code}}"
-            )
-        ],
-        Look(
-            stacked=True,
-            low=0,
-            overrides=(
-                named(".* 2..$", color={"mode": "fixed", "fixedColor": GREEN}),
-                named(".* 4..$", color={"mode": "fixed", "fixedColor": YELLOW}),
-                named(".* 5..$", color={"mode": "fixed", "fixedColor": RED}),
-            ),
-        ),
-    ),
-    time_series(
-        Said(
-            "Users: latency",
-            "s",
-            (
-                "How long requests of users took, and their first tokens: half of them, "
-                "95 and 99 in 100."
-            ),
-            _NO_MAPPING,
-        ),
-        [
-            prometheus(
-                ("max by (source, quantile) (davylamp:production_duration_seconds:quantile5m)"),
-                "{{source}} p{{quantile}}",
-            ),
-            prometheus(
-                (
-                    "max by (source, quantile) "
-                    "(davylamp:production_time_to_first_token_seconds:quantile5m)"
-                ),
-                "{{source}} first token p{{quantile}}",
-            ),
-        ],
-        Look(low=0),
-    ),
-    time_series(
-        Said("Users: throughput", "reqps", "Requests of users a second, by model.", _NO_MAPPING),
-        [
-            prometheus(
-                "sum by (source, model) (davylamp:production_requests:rate5m)",
-                "{{source}} {{model}}",
-            )
-        ],
-        Look(low=0),
-    ),
-)
 answers = (
     time_series(
         Said(
@@ -158,8 +91,8 @@ answers = (
         Look(
             low=0,
             overrides=(
-                named(
-                    "^n .*",
+                of_query(
+                    "B",
                     unit="short",
                     custom__axisPlacement="right",
                     custom__drawStyle="bars",
@@ -176,14 +109,15 @@ answers = (
             "percentunit",
             (
                 "What is left of the error budget of each objective over its window; 1 "
-                "is untouched, below 0 is overspent. No line while too little is known "
-                "(grey on the right)."
+                "is untouched, below 0 is overspent, and at -1 by as much again or more. No line "
+                "while too little is known (grey below)."
             ),
             ("No objective is known yet: too few answers could be judged. This is not good."),
         ),
         [
             prometheus(
-                f"max by (target, slo) ({recorded(REMAINING, NO_PROBE)})", "{{target}} {{slo}}"
+                f"clamp_min(max by (target, slo) ({recorded(REMAINING, NO_PROBE)}), -1)",
+                "{{target}} {{slo}}",
             )
         ],
         Look(steps=((None, RED), (0, GREEN)), low=-1, high=1, lines=True),
@@ -221,21 +155,21 @@ _evidence_against_its_threshold = time_series(
         "percentunit",
         (
             "How far the evidence of each lane is on its way to an alarm, of the "
-            "stream that is nearest; at 100 % the alarm is raised. One mistake never "
-            "gets there."
+            "stream that is nearest, by powers of ten; at 100 % the alarm is raised. One mistake "
+            "never gets there."
         ),
         "No stream is watched: the daemon does not run, or nothing was scored.",
     ),
     [
         prometheus(
             (
-                f"max by (target, lane, tier) ({of(SLO_EVIDENCE)} / on ({_BY_STREAM}) "
-                f"group_right () {of(SLO_EVIDENCE_THRESHOLD)})"
+                f"clamp_min(max by (target, lane, tier) ({of(SLO_EVIDENCE)} / on ({_BY_STREAM}) "
+                f"group_right () {of(SLO_EVIDENCE_THRESHOLD)}), 0.0001)"
             ),
             "{{target}} {{lane}} {{tier}}",
         )
     ],
-    Look(steps=((None, GREEN), (1, RED)), lines=True, low=0),
+    Look(steps=((None, GREEN), (1, RED)), lines=True, logarithmic=True),
 )
 _open_findings = table(
     Said(
@@ -243,7 +177,7 @@ _open_findings = table(
         "short",
         (
             "Findings that are neither resolved nor dismissed. `davylamp findings "
-            "list` names them; Leak investigation shows their trials."
+            "list` names them; Target detail shows their trials, Leak investigation those of leaks."
         ),
         (
             "No finding is open, or no monitor reports. Whether anything was asked is what the "
@@ -252,12 +186,11 @@ _open_findings = table(
     ),
     [rows_of(f"sum by (env, target, class, state, severity, route) ({of(FINDINGS_OPEN)}) > 0")],
     Look(
+        value="open",
         overrides=(
-            named(
-                "target",
-                links=[link("Target detail", f"/d/{TARGET}?var-target=${{__value.text}}&{ALONG}")],
-            ),
-        )
+            named("target", links=[link("Target detail", TO_TARGET)]),
+            named("class", links=[link("What to do", Links().runbook("DavylampFinding"))]),
+        ),
     ),
 )
 _alarms_of_streams = state_timeline(
@@ -349,7 +282,7 @@ _context_verified_of_what_is_advertised = stat(
     ],
     Look(
         steps=((None, RED), (0.5, YELLOW), (0.95, GREEN)),
-        mappings=(between(-1, -0.5, f"{HATCH} never verified", GREY),),
+        mappings=(values({-1: (f"{HATCH} never verified", GREY)}),),
     ),
 )
 _context_verified_against_advertised = time_series(
@@ -392,7 +325,7 @@ page = Page(
         Shelf(
             title="What status codes say (left), what the answers say (right)",
             panels=tuple(
-                (12, 8, panel) for pair in zip(production, answers, strict=True) for panel in pair
+                (12, 8, panel) for pair in zip(USERS, answers, strict=True) for panel in pair
             ),
         ),
         Shelf(

@@ -48,6 +48,7 @@ class ClickHouseTarget(core.Target):  # type: ignore[misc]
         return {
             "datasource": CLICKHOUSE,
             "editorType": "sql",
+            "pluginVersion": "4.0.0",
             "queryType": "timeseries" if self.series else "table",
             "format": 0 if self.series else 1,
             "rawSql": self.sql,
@@ -87,7 +88,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How values are drawn. ``steps`` are pairs of a value and a colour, the first for the rest."""
+    """How values are drawn. ``steps`` are pairs of a value and a colour, the first for the rest.
+
+    ``value`` is what a table of Prometheus calls its numbers; with "" it leaves them out.
+    """
 
     steps: tuple[tuple[float | None, str], ...] = ((None, GREEN),)
     mappings: tuple[Mapped, ...] = ()
@@ -102,6 +106,7 @@ class Look:
     stairs: bool = False
     lines: bool = False
     palette: bool = True
+    value: str = "value"
 
 
 PLAIN = Look()
@@ -116,16 +121,19 @@ def values(mapped: Mapping[float, tuple[str, str]]) -> Mapped:
     return {"type": "value", "options": options}
 
 
-def between(low: float | None, high: float | None, text: str, colour: str) -> Mapped:
-    """Return a mapping of a range of values to a word and a colour."""
-    bounds = {"from": low, "to": high, "result": {"text": text, "color": colour}}
-    return {"type": "range", "options": bounds}
-
-
 def named(name: str, **properties: object) -> Mapped:
-    """Return an override of the series or columns whose name fits the pattern ``name``."""
+    """Return an override of the series or columns whose whole name fits the pattern ``name``."""
+    return _override("byRegexp", name, properties)
+
+
+def of_query(ref: str, **properties: object) -> Mapped:
+    """Return an override of what one query of a panel gave, A being the first."""
+    return _override("byFrameRefID", ref, properties)
+
+
+def _override(matcher: str, options: str, properties: Mapped) -> Mapped:
     return {
-        "matcher": {"id": "byRegexp", "options": name},
+        "matcher": {"id": matcher, "options": options},
         "properties": [
             {"id": key.replace("__", "."), "value": value} for key, value in properties.items()
         ],
@@ -188,7 +196,11 @@ def stat(said: Said, targets: Sequence[core.Target], look: Look = PLAIN) -> core
 def table(said: Said, targets: Sequence[core.Target], look: Look = PLAIN) -> core.Panel:
     """Return a table; queries of Prometheus are put side by side by their labels."""
     merged = [{"id": "merge", "options": {}}] if len(targets) > 1 else []
-    hidden = [{"id": "organize", "options": {"excludeByName": {"Time": True}}}]
+    columns = {
+        "excludeByName": {"Time": True} if look.value else {"Time": True, "Value": True},
+        "indexByName": {},
+        "renameByName": {"Value": look.value} if look.value else {},
+    }
     own = not any(isinstance(each, ClickHouseTarget) for each in targets)
     looks = _looks(said, look, colour="thresholds")
     looks["fieldConfig"]["defaults"]["custom"] = {"align": "auto", "cellOptions": {"type": "auto"}}
@@ -197,7 +209,7 @@ def table(said: Said, targets: Sequence[core.Target], look: Look = PLAIN) -> cor
     return core.Table(
         **_common(said, targets),
         unit=said.unit,
-        transformations=[*merged, *hidden] if own else [],
+        transformations=[*merged, {"id": "organize", "options": columns}] if own else [],
         extraJson=looks,
     )
 
@@ -214,7 +226,8 @@ def _common(said: Said, targets: Sequence[core.Target]) -> dict[str, Any]:
     source = CLICKHOUSE if store else PROMETHEUS
     return {
         "title": said.title,
-        "description": said.about,
+        # Not every panel of every version shows why it is empty.
+        "description": f"{said.about}\n\nIf it is empty: {said.empty}",
         "targets": list(targets),
         "dataSource": source,
     }
@@ -293,26 +306,16 @@ def typed(name: str, label: str) -> core.Template:
     return core.Template(name=name, label=label, query="", type="textbox")
 
 
-def annotation(name: str, expr: str, colour: str, title: str, words: str) -> Mapped:
-    """Return marks on the time axis wherever an expression has a value."""
-    return {
-        "name": name,
-        "datasource": PROMETHEUS,
-        "enable": True,
-        "iconColor": colour,
-        "target": {"expr": expr, "refId": name, "interval": "60s"},
-        "titleFormat": title,
-        "textFormat": words,
-    }
+def to(uid: str, title: str, *, choices: str = "") -> Mapped:
+    """Return a link from a dashboard to another, which takes the time range along.
 
-
-def to(uid: str, title: str) -> Mapped:
-    """Return a link from a dashboard to another, which takes time range and choices along."""
+    Of what is chosen it takes ``choices``, in the form of a query; everything if that is left out.
+    """
     return core.DashboardLink(
         title=title,
         type="link",
-        uri=f"/d/{uid}",
-        includeVars=True,
+        uri=f"/d/{uid}?{choices}" if choices else f"/d/{uid}",
+        includeVars=not choices,
         keepTime=True,
         icon="dashboard",
     ).to_json_data()

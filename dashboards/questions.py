@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import Template
+
 from monitor.conventions import (
     BUILD_INFO,
     EXCHANGES,
@@ -20,17 +22,31 @@ HOUR = "1h"
 LONG = "(long|pages|ladder|over-|under-).*"
 # From the mildest to the worst; their places are the numbers of the timelines of classes.
 BAD_CLASSES = tuple(each for outcome, each in OUTCOME_CLASSES if outcome is Outcome.BAD)
-_CHOSEN = {Label.ENV: 'env=~"$env"', Label.TARGET: 'target=~"$target"'}
+# Between backticks backslashes are kept, which the form of a pattern puts before a dot of a name.
+PATTERN = "${target:regex}"
+_CHOSEN = {Label.ENV: 'env="$env"', Label.TARGET: f"target=~`{PATTERN}`"}
+# What was chosen or typed, whatever it is: percent-encoded, it can neither end a string nor escape.
+_TARGETS = "decodeURLComponent('${target:percentencode}')"
+# All of them, one, or some within braces. Names have neither braces nor commas.
+_OF_TARGETS = (
+    f"({_TARGETS} = '.*' "
+    f"OR has(splitByChar(',', replaceRegexpAll({_TARGETS}, '[{{}}]', '')), target))"
+)
+# Nothing is equal to null: verdicts of no trial, and signals of no owner, have "" instead of an id.
+_TRIAL = "nullIf(trimBoth(decodeURLComponent('${trial:percentencode}')), '')"
+# Of the findings: in the time range, or open whenever it began.
+_STOOD = (
+    "first_seen <= $__toTime "
+    "AND (last_seen >= $__fromTime OR state NOT IN ('resolved', 'dismissed'))"
+)
 _GOOD, _JUDGED = 'outcome="good"', 'outcome=~"good|bad"'
 # Objectives are recorded for each target, some for each of its probes too.
 NO_PROBE = 'probe=""'
 _BOUND = {
     "{from:DateTime64(3, 'UTC')}": "$__fromTime",
     "{until:DateTime64(3, 'UTC')}": "$__toTime",
-    "(empty({targets:Array(String)}) OR target IN {targets:Array(String)})": (
-        "match(target, '^(${target:regex})$')"
-    ),
-    "{trial:String}": "${trial:sqlstring}",
+    "(empty({targets:Array(String)}) OR target IN {targets:Array(String)})": _OF_TARGETS,
+    "{trial:String}": _TRIAL,
 }
 
 
@@ -108,6 +124,15 @@ def long_age() -> str:
     last = f"max by (target) ({of(LAST_SUCCESS, chosen)} > 0)"
     every = f"max by (target) ({of(LAST_RUN)})"
     return f"time() - {last} or on (target) (0 * {every} - 1)"
+
+
+def stated(sql: str) -> str:
+    """Return a question to the store with what is chosen in place of its own words.
+
+    ``$targets`` and ``$stood`` are conditions, the latter of findings; ``$trial`` is an id.
+    """
+    chosen = {"targets": _OF_TARGETS, "stood": _STOOD, "trial": _TRIAL}
+    return Template(sql).safe_substitute(chosen)
 
 
 def asked_by_name(name: str, *, every: Step = Step.HOUR) -> str:

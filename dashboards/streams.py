@@ -48,6 +48,7 @@ _thresholds = table(
         "No stream of this target can raise an alarm. This is not good.",
     ),
     [rows_of(f"max by ({_STREAM}, tier) ({of(SLO_EVIDENCE_THRESHOLD)})")],
+    Look(value="threshold"),
 )
 _alarms = state_timeline(
     Said(

@@ -7,11 +7,13 @@ from dashboards.frame import (
     CLICKHOUSE_SOURCE,
     COVERED,
     ENV,
+    FIRING,
+    HERE,
     MARKS,
     PROMETHEUS_SOURCE,
     TARGET,
-    TRIAL_LINK,
     elsewhere,
+    firing,
     title_of,
 )
 from dashboards.panels import (
@@ -25,7 +27,6 @@ from dashboards.panels import (
     Said,
     Shelf,
     choice,
-    clickhouse,
     now,
     prometheus,
     rows_of,
@@ -36,7 +37,7 @@ from dashboards.panels import (
     values,
 )
 from dashboards.questions import (
-    asked_by_name,
+    PATTERN,
     coverage,
     good_ratio,
     judged,
@@ -47,6 +48,7 @@ from dashboards.questions import (
     worst_class,
 )
 from dashboards.streams import STREAMS
+from dashboards.trials import TRIALS
 from monitor.conventions import (
     CALIBRATION,
     DURATION,
@@ -59,7 +61,6 @@ from monitor.conventions import (
     LAST_RUN,
     LAST_SUCCESS,
     NOT_PROBED,
-    SIGNALS,
     TARGET_CHANGES,
     VERDICTS,
 )
@@ -67,10 +68,29 @@ from monitor.slo.objective_rules import COVERAGE, ERROR
 
 _EMPTY = "Nothing of this target was judged within the hour. This is not good."
 _VALID = 'state="valid"'
-_STORE = "The store has no row of this target in this time range, or Grafana cannot reach it."
 _SILENT = "The monitor does not report this target."
+_WATCHDOG = 'alertname="DavylampWatchdog"'
 _TARGET = choice(
-    "target", "Target", f'label_values({LAST_RUN.name}{{env=~"$env"}}, target)', many=False
+    "target", "Target", f'label_values({LAST_RUN.name}{{env="$env"}}, target)', many=False
+)
+_alerts = state_timeline(
+    Said(
+        "Alerts of this target",
+        "none",
+        "What fires; each leads to its runbook. The Watchdog always does: without it none can.",
+        (
+            "No alert fires, not even the Watchdog: the rules are not loaded into this "
+            "Prometheus, or no monitor reports. This is not good."
+        ),
+    ),
+    [
+        prometheus(
+            f"max by (alertname, severity) ({firing(HERE, f'target=~`{PATTERN}`')}) "
+            f"or 2 * max by (alertname, severity) ({firing(HERE, _WATCHDOG)})",
+            "{{alertname}} {{severity}}",
+        )
+    ],
+    FIRING,
 )
 _worst_class_of_the_last_hour = state_timeline(
     Said(
@@ -140,6 +160,7 @@ _left_out_and_why = table(
         "Nothing that is planned is left out, or no monitor reports.",
     ),
     [rows_of(f"max by (probe, stratum, reason) ({of(NOT_PROBED)}) == 1")],
+    Look(value=""),
 )
 _longest_without_a_judged_answer = table(
     Said(
@@ -149,6 +170,7 @@ _longest_without_a_judged_answer = table(
         "No stratum of this target was ever judged. This is not good.",
     ),
     [rows_of(f"topk(20, time() - max by (probe, stratum) ({of(LAST_SUCCESS)} > 0))")],
+    Look(value="since then"),
 )
 _prompt_sizes_looked_at = stat(
     Said(
@@ -253,42 +275,6 @@ _time_to_the_first_token = time_series(
     ],
     Look(low=0),
 )
-_checks_that_failed = time_series(
-    Said(
-        "Checks that failed",
-        "short",
-        "Signals of an hour that failed, by check.",
-        "No check has said anything within an hour.",
-    ),
-    [prometheus(rise(SIGNALS, 'status="fail"', by="signal") + " > 0", "{{signal}}")],
-    Look(bars=True, stacked=True, low=0),
-)
-_by_probe_and_stratum = table(
-    Said(
-        "By probe and stratum",
-        "short",
-        "Good of valid over the whole time range; hard and tolerated failures.",
-        _STORE,
-    ),
-    [clickhouse(asked_by_name("strata_good"))],
-)
-_trials_that_were_not_good = table(
-    Said(
-        "Trials that were not good",
-        "none",
-        "The last hundred of this time range; a trial leads to its exchanges.",
-        "The store has no such trial in this time range, or cannot be reached.",
-    ),
-    [
-        clickhouse(
-            "SELECT decided_at, probe, stratum, outcome, class, trial, finding, "
-            "reason FROM verdicts FINAL WHERE $__timeFilter(decided_at) AND source = "
-            "'probe' AND match(target, '^(${target:regex})$') AND outcome != 'good' "
-            "ORDER BY decided_at DESC LIMIT 100"
-        )
-    ],
-    Look(overrides=(TRIAL_LINK,)),
-)
 page = Page(
     uid=TARGET,
     title=title_of(TARGET),
@@ -301,7 +287,8 @@ page = Page(
         Shelf(
             title="How it stands",
             panels=(
-                (24, 4, _worst_class_of_the_last_hour),
+                (12, 6, _worst_class_of_the_last_hour),
+                (12, 6, _alerts),
                 (12, 8, _answers_good_by_probe),
                 (12, 8, _judged_answers_by_probe),
                 (12, 7, _outcomes_and_classes),
@@ -331,13 +318,6 @@ page = Page(
                 (8, 7, _time_to_the_first_token),
             ),
         ),
-        Shelf(
-            title="From the store",
-            panels=(
-                (12, 8, _checks_that_failed),
-                (12, 8, _by_probe_and_stratum),
-                (24, 9, _trials_that_were_not_good),
-            ),
-        ),
+        TRIALS,
     ),
 )

@@ -52,9 +52,6 @@ def colour_of(panel: Mapping[str, Any], value: float) -> tuple[str, str]:
         if mapping["type"] == "value" and f"{value:g}" in options:
             said = options[f"{value:g}"]
             return said["text"], _COLOURS.get(said["color"], said["color"])
-        if mapping["type"] == "range" and options["from"] <= value <= options["to"]:
-            said = options["result"]
-            return said["text"], _COLOURS.get(said["color"], said["color"])
     reached = [
         s for s in defaults["thresholds"]["steps"] if s["value"] is None or s["value"] <= value
     ]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from urllib.parse import quote
 
 # https://grafana.com/docs/grafana/latest/dashboards/variables/variable-syntax/
-_VARIABLE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$(\w+)")
+VARIABLE = re.compile(r"\$\{(\w+)(?::(\w+))?\}|\$(\w+)")
+# What Grafana puts in for all of them, if it is told so.
+ALL = ".*"
 _INTERVALS = {"__interval": "240s", "__rate_interval": "16m"}
 
 
 def promql(expr: str, chosen: Mapping[str, str]) -> str:
     """Return an expression with its variables put in; raises ``KeyError`` for an unknown one."""
     known = {**_INTERVALS, **chosen}
-    return _VARIABLE.sub(lambda found: known[found[1] or found[3]], expr)
+    return VARIABLE.sub(lambda found: _written(known[found[1] or found[3]], found[2]), expr)
 
 
 def sql(statement: str, chosen: Mapping[str, str], since: datetime, until: datetime) -> str:
@@ -29,13 +32,14 @@ def sql(statement: str, chosen: Mapping[str, str], since: datetime, until: datet
         statement,
     )
     statement = statement.replace("$__fromTime", first).replace("$__toTime", last)
-    return _VARIABLE.sub(lambda found: _written(chosen[found[1] or found[3]], found[2]), statement)
+    return VARIABLE.sub(lambda found: _written(chosen[found[1] or found[3]], found[2]), statement)
 
 
 def _written(value: str, form: str | None) -> str:
-    if form == "sqlstring":
-        doubled = value.replace("'", "''")
-        return f"'{doubled}'"
-    if form in (None, "regex"):
+    if form is None or (form == "regex" and value == ALL):
         return value
+    if form == "regex":
+        return re.sub(r"([\\^$*+?.()|\[\]{}/])", r"\\\1", value)
+    if form == "percentencode":
+        return quote(value, safe="")
     raise KeyError(form)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from monitor.clock import new_id
 from monitor.configured import choices_of, live_target, read_config
 from monitor.conventions import BodyState, ChangeKind, NotProbed, SkipReason, SqlResult
 from monitor.conventions.telemetry import TelemetryKind, TelemetryResult
+from monitor.daemon.reportcounts import ReportCounters
 from monitor.gpu.collector import GpuCollector
 from monitor.live import LiveTarget
 from monitor.model import CalibrationState, Trial, Verdict, VerdictClass
@@ -32,6 +34,8 @@ from monitor.paging import RecentAnswers, open_pager
 from monitor.planning import plan_pass
 from monitor.sinks import TelemetryCounter
 from monitor.store.rows import LadderRow
+from monitor.weekly.manifest import MANIFEST_FILE
+from monitor.weekly.schedule import ReportSchedule
 from tests.dashboards.clockwork import MovedClock
 from tests.dashboards.machines import DraftCollector, Machines
 from tests.dashboards.production import Production
@@ -115,6 +119,7 @@ def make(folder: Path) -> History:
         more[PROD] = shared | _nodes(folder / PROD, ready[PROD])
         installed = install_all(folder, served, **more)
         installed.settings["storage"]["spool"] = {"fsync": False}
+        installed.settings["reports"] = {"folder": "reports"}
         installed.settings["pages"] = {
             "pagerduty": {"routing_key_file": str(key), "url": paged.url},
             "routes": {"WRONG_INPUT": "direct"},
@@ -130,6 +135,14 @@ def _lab(more: Sequence[str]) -> Iterator[dict[str, Any]]:
     command = [sys.executable, "-m", "monitor.lab", "--port", "0", *more]
     with process(command) as started:
         yield json.loads(first_line(started))
+
+
+def _put_report(schedule: ReportSchedule, now: datetime) -> None:
+    """Put the report of last week there, as if it had been written now."""
+    file = schedule.folder / schedule.due(now).label / MANIFEST_FILE
+    file.parent.mkdir(parents=True)
+    file.write_text("{}", encoding="ascii")
+    os.utime(file, (now.timestamp(), now.timestamp()))
 
 
 def _endpoint(ready: Mapping[str, Any]) -> Endpoint:
@@ -157,6 +170,10 @@ class _Made:
             config, self._clock, first=[self._recent], sinks=[self._kept], watched=True
         )
         self._telemetry = TelemetryCounter(of.metrics, config.environment)
+        schedule = ReportSchedule.of(config)
+        assert schedule is not None
+        ReportCounters(of.metrics, config.environment, schedule, self._clock)
+        _put_report(schedule, self._began)
         of.metrics.register(GpuCollector(env=config.environment, page=self._machines.page))
         of.metrics.register(DraftCollector(config.environment))
 

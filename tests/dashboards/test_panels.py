@@ -22,11 +22,24 @@ from tests.dashboards.asking import (
     store_of,
 )
 from tests.dashboards.backfilled import backfilled
-from tests.dashboards.expand import promql
+from tests.dashboards.expand import ALL, promql, sql
 from tests.dashboards.history import PROD, STAGING, History, make
 from tests.integration.alerting import Prometheus
 
 _REAL = (int, float)
+# What a link to a dashboard may bring as a name.
+HOSTILE = {
+    "nothing": "",
+    "quote": "'",
+    "backslash": "\\",
+    "end_of_string": "') OR 1=1 -- ",
+    "escaped_end": "\\') OR 1=1 -- ",
+    "macro": "$__toTime",
+    "html": "<img src=x onerror=alert(1)>",
+    "bidi": "\u202edorp-mlg",
+    "pattern": "glm-pro.",
+    "percent": "%27 OR 1=1",
+}
 DASHBOARDS = sorted(file.stem for file in GENERATED.glob("*.json"))
 
 
@@ -61,8 +74,6 @@ def mapped(panel: Mapping[str, Any], value: float) -> bool:
     for mapping in panel["fieldConfig"]["defaults"]["mappings"]:
         options = mapping["options"]
         if mapping["type"] == "value" and f"{value:g}" in options:
-            return True
-        if mapping["type"] == "range" and options["from"] <= value <= options["to"]:
             return True
     return False
 
@@ -101,6 +112,55 @@ def test_a_panel_of_the_store_shows_something_of_the_shape_it_draws(
         assert result.column_names[0] == "time"
         assert all(isinstance(row[0], datetime) for row in result.result_rows)
         assert any(isinstance(value, _REAL) for value in result.result_rows[0][1:])
+
+
+@named([e for e in panels("prometheus") if e.panel["fieldConfig"]["overrides"]])
+def test_what_is_drawn_otherwise_is_found(
+    shown: Shown, served: Prometheus, history: History
+) -> None:
+    panel, found = shown.panel, asked(shown, served, history)
+    names = {
+        legend(target, series)
+        for target, result in zip(panel["targets"], found, strict=True)
+        for series in result
+    }
+    if panel["type"] == "table":
+        names = {label for result in found for series in result for label in series["metric"]}
+    for override in panel["fieldConfig"]["overrides"]:
+        if override["matcher"]["id"] == "byRegexp":
+            pattern = override["matcher"]["options"]
+            assert any(re.fullmatch(pattern, name) for name in names), (pattern, names)
+
+
+@named([e for e in panels("grafana-clickhouse-datasource") if e.dashboard != "monitor"])
+@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE.keys())
+def test_the_store_is_asked_for_a_name_whatever_it_is(
+    shown: Shown, value: str, store: Any, history: History
+) -> None:
+    (target,) = shown.panel["targets"]
+    chosen = {"target": value, "trial": value}
+    statement = sql(target["rawSql"], chosen, history.began, history.ended)
+    assert store.query(statement).row_count == 0, statement
+
+
+def test_the_store_is_asked_for_one_target_for_some_and_for_all(
+    store: Any, history: History
+) -> None:
+    [shown] = [
+        each
+        for each in panels("grafana-clickhouse-datasource")
+        if each.panel["title"] == "What budgets spent a day"
+    ]
+    (target,) = shown.panel["targets"]
+
+    def asked_of(value: str) -> set[str]:
+        statement = sql(target["rawSql"], {"target": value}, history.began, history.ended)
+        result = store.query(statement)
+        return {row[result.column_names.index("target")] for row in result.result_rows}
+
+    assert asked_of(ALL) == {PROD, STAGING}
+    assert asked_of(f"{{{PROD},{STAGING}}}") == {PROD, STAGING}
+    assert asked_of(STAGING) == {STAGING}
 
 
 def test_the_incident_is_seen_on_the_right_and_not_on_the_left(
@@ -157,7 +217,7 @@ def test_what_can_be_chosen_is_known(dashboard: str, served: Prometheus, history
             continue
         asked_for = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]["query"])
         assert asked_for, variable["query"]
-        matching = promql(asked_for[1], {"env": ".*"})
+        matching = promql(asked_for[1], {"env": "testing"})
         said = served.get(
             f"/api/v1/label/{asked_for[2]}/values",
             **{"match[]": matching, "start": f"{history.began.timestamp():.0f}"},

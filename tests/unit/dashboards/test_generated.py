@@ -127,15 +127,16 @@ def test_no_null_is_left_but_that_of_the_lowest_step() -> None:
 
 
 def test_what_was_not_asked_is_never_green() -> None:
-    hatched = [
-        (word["text"], word["color"])
+    mappings = [
+        mapping
         for each in DRAWN
         for mapping in each.values[1]["fieldConfig"]["defaults"]["mappings"]
-        for word in (
-            [mapping["options"]["result"]]
-            if mapping["type"] == "range"
-            else mapping["options"].values()
-        )
+    ]
+    assert {mapping["type"] for mapping in mappings} == {"value"}
+    hatched = [
+        (word["text"], word["color"])
+        for mapping in mappings
+        for word in mapping["options"].values()
         if "▨" in word["text"]
     ]
     assert len(hatched) > 10

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from monitor.grafana import dashboards_folder
+from tests.dashboards.expand import promql
 
 _OF = 'env="prod",target="glm"'
 _EXCHANGES = f'davylamp_exchanges_total{{{_OF},model="m",probe="canary",shape="canary",stratum="s"'
@@ -49,7 +50,7 @@ def _asked(dashboard: str, title: str) -> str:
     page = json.loads((dashboards_folder() / f"{dashboard}.json").read_text("utf-8"))
     [panel] = [each for each in page["panels"] if each["title"] == title]
     expr: str = panel["targets"][0]["expr"]
-    return expr.replace("$env", "prod").replace("$target", "glm")
+    return promql(expr, {"env": "prod", "target": "glm"})
 
 
 @pytest.mark.parametrize(
