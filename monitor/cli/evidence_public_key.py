@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,11 +27,21 @@ def public_key(
     """Write the public key in PEM, and its fingerprint to stderr. Also beside a daemon.
 
     Give it away before anything happens: a key that comes with a certificate proves nothing.
-    Exit 0 written, 2 usage, or there is no installation yet.
+    Nothing is made by asking. Exit 0 written, 2 usage, or there is no installation yet, or its
+    key is gone.
     """
-    file = read_config(str(config)).storage_path / KEY_FILE
-    if not file.exists():
+    storage = read_config(str(config)).storage_path
+    file = storage / KEY_FILE
+    # A store whose key is gone is no new one: that is for ``load`` to say.
+    if _is_new(storage):
         raise UsageError(f"{file}: there is no installation key yet (davylamp check makes one)")
-    public = Signer(InstallationKey.load_or_create(file)).public
+    public = Signer(InstallationKey.load(file)).public
     write_text(out, public.pem().removesuffix("\n"))
     typer.echo(f"fingerprint {public.fingerprint}", err=True)
+
+
+def _is_new(storage: Path) -> bool:
+    try:
+        return not any(storage.iterdir())
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)

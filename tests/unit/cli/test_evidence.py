@@ -128,6 +128,28 @@ def test_no_key_is_made_by_asking_for_it(tmp_path: Path, capsys: Capture) -> Non
     assert not (tmp_path / "store" / "installation.key").exists()
 
 
+def test_the_key_of_a_store_that_lost_it_is_not_made_anew(desk: Desk, capsys: Capture) -> None:
+    file = desk.folder / "store" / "installation.key"
+    file.unlink()
+    before = sorted(each.name for each in file.parent.iterdir())
+    capsys.readouterr()
+    assert desk.evidence("public-key", "--out", str(desk.key)) == 2
+    said = capsys.readouterr()
+    assert "the installation's key cannot be read" in said.err
+    assert "restore it from a backup" in said.err
+    assert "fingerprint" not in said.err
+    assert sorted(each.name for each in file.parent.iterdir()) == before
+    assert not desk.key.exists()
+
+
+def test_half_a_key_is_none(desk: Desk, capsys: Capture) -> None:
+    file = desk.folder / "store" / "installation.key"
+    file.write_bytes(file.read_bytes()[:7])
+    assert desk.evidence("public-key") == 2
+    assert "not an installation key" in capsys.readouterr().err
+    assert len(file.read_bytes()) == 7
+
+
 def test_the_private_key_stays_its_owners(desk: Desk) -> None:
     file = desk.folder / "store" / "installation.key"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
