@@ -17,6 +17,7 @@ from monitor.cli.doctor_reports import check_reports
 from monitor.cli.doctor_schema import check_schema
 from monitor.cli.doctor_sql import check_readers
 from monitor.cli.doctor_target import check_target
+from monitor.cli.doctor_telemetry import check_telemetry
 
 GOOD_EXIT, BAD_EXIT, UNKNOWN_EXIT = 0, 1, 3
 
@@ -39,6 +40,7 @@ async def doctor(around: Surroundings) -> Report:
         _all(check_readers(around)),
         _all(check_pages(around)),
         _all(check_reports(around)),
+        _all(check_telemetry(around)),
     ]
     lines = [line for group in await asyncio.gather(*groups) for line in group]
     text = "\n".join(str(line) for line in lines)

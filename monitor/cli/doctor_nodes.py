@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
+from dataclasses import replace
 
 from monitor.cli.doctor_line import Line, Surroundings, fail, ok, unknown, warn
 from monitor.cli.doctor_target import read_secret
 from monitor.config import NodeTarget, SecretRef, Target
-from monitor.config.nodes import Gateway
 from monitor.engines.wire import bearer
 from monitor.errors import ConfigError
 from monitor.http import HttpClient, Transport, origin_of
 from monitor.nodes.discovery import NodeFinder
-from monitor.nodes.gateway import read_gateway
+from monitor.nodes.gateway import GatewayReading, held_to, names_of, read_gateway
 from monitor.nodes.readers import NODE_ENGINES
 from monitor.nodes.reading import NodeAddress, read_nodes
 from monitor.nodes.record import NodeSnapshot
@@ -58,32 +58,44 @@ async def check_nodes(around: Surroundings, target: Target | NodeTarget) -> Asyn
             yield line
         if target.gateway is not None:
             credential = finder.credential(target.gateway.token)
-            yield await _gateway_line(around, target.name, target.gateway, credential, transport)
+            reading = await read_gateway(
+                target.name,
+                target.gateway,
+                asked=(),
+                credential=credential,
+                clock=around.clock,
+                timeout_seconds=around.timeout_seconds,
+                transport=transport,
+            )
+            served = {model for each in snapshots for model in each.facts.models}
+            for line in _gateway_lines(target, reading, served):
+                yield line
     finally:
         await transport.aclose()
 
 
-async def _gateway_line(
-    around: Surroundings,
-    target: str,
-    gateway: Gateway,
-    credential: str | None,
-    transport: Transport,
-) -> Line:
-    what = f"{target} gateway"
-    reading = await read_gateway(
-        target,
-        gateway,
-        asked=(),
-        credential=credential,
-        clock=around.clock,
-        timeout_seconds=around.timeout_seconds,
-        transport=transport,
-    )
-    if reading.gaps:
+def _gateway_lines(
+    target: Target | NodeTarget, reading: GatewayReading, served: Collection[str]
+) -> Iterator[Line]:
+    """Yield whether a gateway lists its models, and what hinders holding nodes to its promise."""
+    what = f"{target.name} gateway"
+    if reading.gaps and not reading.models:
         remedy = "check gateway.url and its token: it has to be allowed to list models"
-        return fail(what, f"its models: {reading.gaps[0].why}", remedy)
-    return ok(what, f"lists {len(reading.models)} models")
+        yield fail(what, f"its models: {reading.gaps[0].why}", remedy)
+        return
+    if reading.gaps:
+        said = f"what it serves is not wholly known: {reading.gaps[0].why}"
+        yield unknown(what, said, "let it list all its models by names that can be shown")
+    else:
+        yield ok(what, f"lists {len(reading.models)} models")
+    if not (target.nodes or target.node_sources):
+        said = "the nodes behind it are not told, so that nothing is held to what it promises"
+        yield unknown(what, said, "name them in nodes or node_sources of the target")
+        return
+    for gap in held_to(replace(reading, gaps=()), names_of(target, served)).gaps:
+        said = f"what it promises could not be told: {gap.why}"
+        remedy = "let it list the model by the name the target has, with its context in tokens"
+        yield unknown(what, said, remedy)
 
 
 def _missing_tokens(around: Surroundings, target: Target | NodeTarget) -> Iterator[Line]:

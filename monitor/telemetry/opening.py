@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from monitor.clock import Clock
 from monitor.config import Config, resolve_secret
-from monitor.config.telemetry import Otlp, Telemetry
+from monitor.config.telemetry import MOST_SECONDS, Otlp, Telemetry
 from monitor.conventions.telemetry import TelemetryKind
 from monitor.errors import ConfigError, UsageError
 from monitor.http import origin_of
@@ -35,22 +35,12 @@ def telemetry_sink(
     ``ConfigError`` for a missing credential or certificate, ``UsageError`` if OpenTelemetry's SDK
     is switched off by its environment variable.
     """
-    if os.environ.get(_OFF, "").strip().lower() == "true":
-        raise UsageError(
-            f"{_OFF} is set, so nothing would be told (unset it, or remove telemetry from "
-            f"{config.file.name})"
-        )
-    names = NAMES[telemetry.semconv]
-    exporter = OtlpExporter(
-        _collector(config, telemetry.otlp),
-        Origin(environment=config.environment, instance=instance),
-        names,
-    )
+    exporter = exporter_of(config, telemetry, instance)
     served = {target.name: _served(target.engine, target.base_url) for target in config.targets}
     sink = TelemetrySink(
         exporter,
-        Describing(names, served, hasher),
-        kinds=frozenset(_kinds(telemetry)),
+        Describing(NAMES[telemetry.semconv], served, hasher),
+        kinds=frozenset(kinds_of(telemetry)),
         clock=clock,
         count=count,
     )
@@ -58,7 +48,32 @@ def telemetry_sink(
     return sink
 
 
-def _kinds(telemetry: Telemetry) -> Iterator[TelemetryKind]:
+def exporter_of(
+    config: Config,
+    telemetry: Telemetry,
+    instance: str,
+    *,
+    environ: Mapping[str, str] | None = None,
+    most_seconds: float = MOST_SECONDS,
+) -> OtlpExporter:
+    """Return what sends to the configured collector, waiting ``most_seconds`` for it at most.
+
+    Raises as ``telemetry_sink`` does.
+    """
+    if (os.environ if environ is None else environ).get(_OFF, "").strip().lower() == "true":
+        raise UsageError(
+            f"{_OFF} is set, so nothing would be told (unset it, or remove telemetry from "
+            f"{config.file.name})"
+        )
+    return OtlpExporter(
+        _collector(config, telemetry.otlp, environ, most_seconds),
+        Origin(environment=config.environment, instance=instance),
+        NAMES[telemetry.semconv],
+    )
+
+
+def kinds_of(telemetry: Telemetry) -> Iterator[TelemetryKind]:
+    """Yield what the collector is told."""
     if telemetry.traces:
         yield TelemetryKind.SPANS
     if telemetry.events:
@@ -67,15 +82,17 @@ def _kinds(telemetry: Telemetry) -> Iterator[TelemetryKind]:
         yield TelemetryKind.METRICS
 
 
-def _collector(config: Config, otlp: Otlp) -> Collector:
-    headers = {name: resolve_secret(ref) for name, ref in otlp.header_refs().items()}
+def _collector(
+    config: Config, otlp: Otlp, environ: Mapping[str, str] | None, most_seconds: float
+) -> Collector:
+    headers = {name: resolve_secret(ref, environ) for name, ref in otlp.header_refs().items()}
     if otlp.token is not None:
-        headers["Authorization"] = f"{otlp.scheme} {resolve_secret(otlp.token)}"
+        headers["Authorization"] = f"{otlp.scheme} {resolve_secret(otlp.token, environ)}"
     return Collector(
         endpoint=otlp.endpoint,
         headers=headers,
         ca_file=_certificates(config, otlp),
-        timeout_seconds=otlp.timeout_seconds,
+        timeout_seconds=min(otlp.timeout_seconds, most_seconds),
     )
 
 

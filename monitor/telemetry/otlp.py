@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import monitor
 from monitor.conventions.metric import MetricKind
+from monitor.conventions.telemetry import TelemetryKind
 from monitor.model import Outcome
 from monitor.telemetry.names import Key, Measure, Names
 from monitor.telemetry.records import Attributes, EventRecord, Measurement, SpanRecord
@@ -79,6 +80,15 @@ class OtlpExporter:
     def send_metrics(self) -> bool:
         """Send all sums and histograms as they stand; true if the collector took them."""
         return self._line.sent(self._metrics.export)
+
+    def reaches(self, kind: TelemetryKind) -> bool:
+        """Send nothing of a kind, to see whether the collector would take it."""
+        sends: dict[TelemetryKind, Callable[[], bool]] = {
+            TelemetryKind.SPANS: lambda: self._traces.export(()),
+            TelemetryKind.EVENTS: lambda: self._events.export(()),
+            TelemetryKind.METRICS: self._metrics.export_none,
+        }
+        return self._line.sent(sends[kind])
 
     def close(self) -> None:
         """Send no more; a wait between two attempts ends at once."""
@@ -288,6 +298,12 @@ class _Metrics:
         if found is None:
             return True
         return bool(self.exporter.export(found) is MetricExportResult.SUCCESS)
+
+    def export_none(self) -> bool:
+        from opentelemetry.sdk.metrics.export import MetricExportResult, MetricsData
+
+        none = MetricsData(resource_metrics=[])
+        return bool(self.exporter.export(none) is MetricExportResult.SUCCESS)
 
 
 _Record = Callable[[float, Attributes], None]

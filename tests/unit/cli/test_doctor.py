@@ -21,7 +21,7 @@ from monitor.cli.doctor_line import Health, Surroundings
 from monitor.cli.doctor_sql import check_readers
 from monitor.cli.doctor_target import check_connection
 from monitor.clock import SystemClock
-from tests.fakes.node_pages import litellm, vllm
+from tests.fakes.node_pages import Pages, litellm, vllm
 from tests.fakes.node_servers import NodeServer
 from tests.fakes.node_servers import serving as serving_nodes
 from tests.unit.cli.certificate import self_signed
@@ -475,3 +475,37 @@ def test_a_gateway_lists_its_models_or_says_why_not(tmp_path: Path) -> None:
     assert "ok       glm gateway: lists 2 models" in report.text
     report = of_nodes(tmp_path, text, NodeServer({}))
     assert line(report, "glm gateway").startswith("fail     glm gateway: its models: HTTP 404")
+
+
+def test_a_gateway_whose_nodes_are_not_told_is_not_well(tmp_path: Path) -> None:
+    text = "    gateway: {engine: litellm, url: 'NODE0'}\n"
+    rows = of_nodes(tmp_path, text, NodeServer(litellm("a"))).text
+    assert "unknown  glm gateway: the nodes behind it are not told" in rows
+    assert "do: name them in nodes or node_sources of the target" in rows
+
+
+@pytest.mark.parametrize(
+    ("pages", "why"),
+    [
+        (litellm("glm-air"), "the target's model is not among those it lists"),
+        (litellm("glm", most=-1), "the context it states for the target's model is no number"),
+        (litellm("glm"), ""),
+        (litellm("glm", most=None), ""),
+    ],
+)
+def test_a_promise_that_could_not_be_told_is_a_line_of_the_gateway(
+    tmp_path: Path, pages: Pages, why: str
+) -> None:
+    text = "    nodes: [{name: a, url: 'NODE0'}]\n    gateway: {engine: litellm, url: 'NODE1'}\n"
+    report = of_nodes(tmp_path, text, NodeServer(vllm()), NodeServer(pages))
+    assert "ok       glm gateway: lists 1 models" in report.text
+    said = "unknown  glm gateway: what it promises could not be told: "
+    assert (said + why in report.text) == bool(why)
+    assert (said in report.text) == bool(why)
+    assert ("do: let it list the model by the name" in report.text) == bool(why)
+
+
+def test_a_list_of_models_that_is_not_whole_is_not_told(tmp_path: Path) -> None:
+    text = "    gateway: {engine: litellm, url: 'NODE0'}\n"
+    found = line(of_nodes(tmp_path, text, NodeServer(litellm("a", " b "))), "glm gateway")
+    assert found.startswith("unknown  glm gateway: what it serves is not wholly known: 1 without")
