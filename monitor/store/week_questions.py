@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monitor.model import VerdictClass
 from monitor.store.rows import (
     TABLES,
     AuditRow,
@@ -83,28 +84,67 @@ LEAKS = (
 
 # Classes below these prove nothing by one answer, or are not of one answer.
 _OF_ANSWERS = "('CONTRACT', 'CORRUPT', 'WRONG_INPUT', 'CROSSED', 'LEAK')"
-# An answer of which the first verdict said the same is in a finding, which stands for itself.
+_MILDEST_FIRST = [each.label for each in sorted(VerdictClass)]
+_AGAIN = f"{within('decided_at')} AND source = 'rescore' AND outcome = 'bad'"
+# What the first verdict said already, or worse, stands where that verdict does.
 RESCORED = (
-    "SELECT target, class, uniqExact(trial), min(decided_at), max(decided_at) "  # noqa: S608
-    f"FROM {TABLES[VerdictRow]} FINAL WHERE {within('decided_at')} AND source = 'rescore' "
-    f"AND outcome = 'bad' AND class IN {_OF_ANSWERS} AND rescores NOT IN "
-    f"(SELECT id FROM {TABLES[VerdictRow]} WHERE outcome = 'bad' AND class IN {_OF_ANSWERS} "
-    f"AND source != 'rescore' AND {before('decided_at')}) "
-    "GROUP BY target, class ORDER BY target, class"
+    "SELECT a.target, a.class, multiIf(f.outcome = '', 'not_kept', "  # noqa: S608
+    "f.outcome = 'bad', f.class, f.outcome) AS was, uniqExact(a.trial), min(a.decided_at), "
+    f"max(a.decided_at) FROM (SELECT * FROM {TABLES[VerdictRow]} FINAL WHERE {_AGAIN}) AS a "
+    f"LEFT JOIN (SELECT id, outcome, class FROM {TABLES[VerdictRow]} "
+    f"WHERE {before('decided_at')} AND source != 'rescore' AND id IN "
+    f"(SELECT rescores FROM {TABLES[VerdictRow]} WHERE {_AGAIN}) LIMIT 1 BY id) AS f "
+    "ON f.id = a.rescores WHERE f.outcome != 'bad' "
+    f"OR indexOf({_MILDEST_FIRST}, a.class) > indexOf({_MILDEST_FIRST}, f.class) "
+    "GROUP BY a.target, a.class, was ORDER BY a.target, a.class, was"
+)
+# Mistakes of scheduled trials open no finding and are in the rates; what moved is told as drift.
+WITHOUT_FINDING = (
+    "SELECT target, class, source, scheduled, count(), min(decided_at), max(decided_at) "  # noqa: S608
+    f"FROM {TABLES[VerdictRow]} FINAL WHERE {within('decided_at')} AND outcome = 'bad' "
+    "AND finding = '' AND source NOT IN ('rescore', 'stream') "
+    f"AND (NOT scheduled OR class IN {_OF_ANSWERS}) "
+    "GROUP BY target, class, source, scheduled ORDER BY target, class, source, scheduled"
+)
+
+# Exchanges of probes by how long they took; answers that were reported were not timed.
+_KEPT = f"{TABLES[ExchangeRow]} FINAL WHERE {within('started_at')} AND probe != 'traffic'"
+_SLOW = "{within_seconds:Float64}"
+DURATIONS = (
+    f"SELECT target, probe, countIf(total_seconds > {_SLOW}), count(), count(), "  # noqa: S608
+    f"countIf(streamed) FROM {_KEPT} GROUP BY target, probe"
+)
+FIRST_TOKENS = (
+    f"SELECT target, probe, countIf(streamed AND first_token_seconds > {_SLOW}), "  # noqa: S608
+    "countIf(streamed AND isNotNull(first_token_seconds)), count(), countIf(streamed) "
+    f"FROM {_KEPT} GROUP BY target, probe"
 )
 
 _WELL = "('pass', 'warn')"
+_TOLD = "n.conformity IN ('pass', 'warn', 'fail')"
+
+
+def _silence(first: str, last: str) -> str:
+    """Return the longest time without a reading that could tell, in hours, between two ends."""
+    ends = [f"[toUnixTimestamp64Milli({each})]" for each in (first, last)]
+    told = f"arraySort(groupArrayIf(toUnixTimestamp64Milli(n.at), {_TOLD}))"
+    times = f"arrayConcat({ends[0]}, {told}, {ends[1]})"
+    return f"arrayMax(arrayDifference({times})) / 3600000"
+
+
 _READINGS = f"(SELECT * FROM {TABLES[NodeSnapshotRow]} FINAL WHERE {before('at')})"  # noqa: S608
 NODES = (
     "SELECT r.target, r.node, r.engine, r.engine_version, r.role, r.conformity, r.readings, "  # noqa: S608
     "r.conforming, r.failing, r.unknown, f.failing_since, f.failing_until, r.failed, r.warned, "
-    "r.unsure, r.last_at FROM (SELECT n.target AS target, n.node AS node, "
+    "r.unsure, r.last_at, r.hours_told, r.silence FROM (SELECT n.target AS target, n.node AS node, "
     "argMax(n.engine, n.at) AS engine, argMax(n.engine_version, n.at) AS engine_version, "
     "argMax(n.role, n.at) AS role, argMax(n.conformity, n.at) AS conformity, count() AS readings, "
     f"countIf(n.conformity IN {_WELL}) AS conforming, countIf(n.conformity = 'fail') AS failing, "
     "countIf(n.conformity NOT IN ('pass', 'warn', 'fail')) AS unknown, "
     "argMax(n.failed_rules, n.at) AS failed, argMax(n.warned_rules, n.at) AS warned, "
-    "argMax(n.unknown_rules, n.at) AS unsure, max(n.at) AS last_at "
+    "argMax(n.unknown_rules, n.at) AS unsure, max(n.at) AS last_at, "
+    f"uniqExactIf(toStartOfHour(n.at), {_TOLD}) AS hours_told, "
+    f"{_silence('min(n.at)', 'max(n.at)')} AS silence "
     f"FROM {_READINGS} AS n WHERE n.at >= {_SINCE} GROUP BY n.target, n.node) AS r "
     "LEFT JOIN (SELECT a.target AS target, a.node AS node, "
     "minOrNullIf(a.at, a.conformity = 'fail' AND a.at > b.last_well) AS failing_since, "
@@ -113,6 +153,15 @@ NODES = (
     f"maxIf(at, conformity IN {_WELL}) AS last_well FROM {_READINGS} GROUP BY target, node) AS b "
     "ON b.target = a.target AND b.node = a.node GROUP BY a.target, a.node) AS f "
     "ON f.target = r.target AND f.node = r.node ORDER BY r.target, r.node"
+)
+NODE_COUNTS = (
+    "SELECT target, count(), countIf(conformity = 'fail'), "  # noqa: S608
+    f"countIf(conformity IN {_WELL}) FROM {TABLES[NodeSnapshotRow]} FINAL "
+    f"WHERE {within('at')} GROUP BY target"
+)
+NODE_SILENCES = (
+    f"SELECT n.target, {_silence(_SINCE, _UNTIL)} FROM {TABLES[NodeSnapshotRow]} AS n "  # noqa: S608
+    f"WHERE {within('n.at')} GROUP BY n.target"
 )
 
 # What is new against the time before: (what, target, at, now, who).

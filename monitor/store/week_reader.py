@@ -14,7 +14,6 @@ from typing import Any
 
 from monitor.store.client import Row
 from monitor.store.panels import Step, panel_rows, parameters
-from monitor.store.reader import Reader
 from monitor.store.rows import (
     TABLES,
     AuditRow,
@@ -23,67 +22,24 @@ from monitor.store.rows import (
     ScheduleEventRow,
     VerdictRow,
 )
+from monitor.store.week_exchanges import ExchangeReader, Span, Tally, Timed
 from monitor.store.week_questions import (
     CHANGES,
     LEAKS,
+    NODE_COUNTS,
+    NODE_SILENCES,
     NODES,
     RESCORED,
     STORIES,
+    WITHOUT_FINDING,
     before,
     within,
 )
 
-_OUTCOMES = (
-    "sumIf(number, outcome = 'good'), sumIf(number, outcome = 'bad'), "
-    "sumIf(number, outcome = 'error'), sumIf(number, outcome = 'invalid')"
-)
+__all__ = ["FindingStory", "PageStory", "Span", "Tally", "Timed", "WeekReader", "day_of"]
+
 # An exchange is asked some time before its trial is judged.
 _LONGEST_TRIAL = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """From ``since`` up to before ``until``."""
-
-    since: datetime
-    until: datetime
-
-    def bound(self) -> dict[str, Any]:
-        """Return it as parameters."""
-        return {"since": self.since.astimezone(UTC), "until": self.until.astimezone(UTC)}
-
-    def with_before(self) -> Span:
-        """Return it together with as long a time before it."""
-        return Span(since=self.since - (self.until - self.since), until=self.until)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """Scheduled exchanges that count, by outcome."""
-
-    good: int = 0
-    bad: int = 0
-    errors: int = 0
-    invalid: int = 0
-
-    @property
-    def valid(self) -> int:
-        """Those that say something of the answers."""
-        return self.good + self.bad
-
-    @property
-    def asked(self) -> int:
-        """All of them."""
-        return self.valid + self.errors + self.invalid
-
-    def plus(self, other: Tally) -> Tally:
-        """Return the sum."""
-        return Tally(
-            good=self.good + other.good,
-            bad=self.bad + other.bad,
-            errors=self.errors + other.errors,
-            invalid=self.invalid + other.invalid,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,36 +73,12 @@ class PageStory:
     routes: tuple[str, ...]
 
 
-class WeekReader(Reader):
+class WeekReader(ExchangeReader):
     """Reads what happened in a span of time."""
 
     def panel(self, name: str, span: Span) -> list[Row]:
         """Return the rows of a named question, by day."""
         return panel_rows(self._client, name, Step.DAY, parameters(span.since, span.until))
-
-    def tallies(
-        self, span: Span, by: Sequence[str], step: Step = Step.DAY
-    ) -> dict[tuple[str, ...], Tally]:
-        """Return tallies by these columns of ours; ``at`` is the day or the hour as text."""
-        named = ", ".join("toString(at)" if name == "at" else name for name in by)
-        every = "hourly" if step is Step.HOUR else "daily"
-        rows = self._client.query(
-            f"SELECT {named}, {_OUTCOMES} FROM exchange_verdicts_{every} "  # noqa: S608 - ours
-            f"WHERE {within('at')} AND scheduled AND counted AND source != 'rescore' "
-            f"GROUP BY {', '.join(by)} ORDER BY {', '.join(by)}",
-            span.bound(),
-        )
-        return {tuple(map(str, row[: len(by)])): _tally(row[len(by) :]) for row in rows}
-
-    def looked_hours(self, span: Span) -> dict[str, int]:
-        """Return in how many hours of each target a scheduled answer was judged."""
-        rows = self._client.query(
-            "SELECT target, uniqExact(at) FROM verdicts_hourly "  # noqa: S608 - ours
-            f"WHERE {within('at')} AND scheduled AND source = 'probe' "
-            "AND outcome IN ('good', 'bad') GROUP BY target",
-            span.bound(),
-        )
-        return {str(target): int(hours) for target, hours in rows}
 
     def finding_stories(self, span: Span) -> tuple[FindingStory, ...]:
         """Return the findings that were open at some time of a span, as they stood at its end."""
@@ -200,11 +132,18 @@ class WeekReader(Reader):
         return self._client.query(LEAKS, bound)
 
     def rescored(self, span: Span) -> list[Row]:
-        """Return what of kept answers was found bad only when they were judged again in a span.
+        """Return what of kept answers was found worse when they were judged again in a span.
 
-        Columns: target, class, answers, first and last instant.
+        Columns: target, class, what it was before, answers, first and last instant.
         """
         return self._client.query(RESCORED, span.bound())
+
+    def without_finding(self, span: Span) -> list[Row]:
+        """Return bad verdicts that are in no finding, and are not in the rates alone.
+
+        Columns: target, class, source, scheduled, verdicts, first and last instant.
+        """
+        return self._client.query(WITHOUT_FINDING, span.bound())
 
     def moves(self, span: Span) -> list[Row]:
         """Return the verdicts of detectors: target, lane, probe, stratum, at, finding, reason."""
@@ -230,6 +169,16 @@ class WeekReader(Reader):
         """Return what was read of each node in a span, and since when it fails."""
         return self._client.query(NODES, span.bound())
 
+    def node_counts(self, span: Span) -> dict[str, tuple[int, int, int]]:
+        """Return by target how many readings of its nodes there are, failed and conformed."""
+        rows = self._client.query(NODE_COUNTS, span.bound())
+        return {str(target): (int(n), int(bad), int(well)) for target, n, bad, well in rows}
+
+    def node_silences(self, span: Span) -> dict[str, float]:
+        """Return by target the longest time without a reading of any node that could tell, in h."""
+        rows = self._client.query(NODE_SILENCES, span.bound())
+        return {str(target): float(hours) for target, hours in rows}
+
     def changes(self, span: Span) -> list[Row]:
         """Return what of targets, calibrations, checks, models and nodes is new in a span.
 
@@ -238,15 +187,6 @@ class WeekReader(Reader):
         bound = span.bound() | {"earlier": span.with_before().since.astimezone(UTC)}
         found = [row for sql in CHANGES for row in self._client.query(sql, bound)]
         return sorted(found, key=lambda row: (row[2], row[1], row[0], row[3]))
-
-    def kept_verdicts(self, span: Span) -> dict[str, int]:
-        """Return of how many verdicts of each target the rows themselves are still kept."""
-        rows = self._client.query(
-            f"SELECT target, count() FROM {TABLES[VerdictRow]} FINAL "  # noqa: S608
-            f"WHERE {within('decided_at')} AND source != 'rescore' GROUP BY target",
-            span.bound(),
-        )
-        return {str(target): int(number) for target, number in rows}
 
     def missed_runs(self, span: Span) -> dict[str, int]:
         """Return how many runs of the schedule each target missed."""
@@ -271,25 +211,10 @@ class WeekReader(Reader):
             span.bound(),
         )
 
-    def scores(self, span: Span) -> dict[tuple[str, str, str], int]:
-        """Return how many scheduled verdicts of each stratum could be scored."""
-        rows = self._client.query(
-            "SELECT target, probe, stratum, sum(number) FROM verdicts_daily "  # noqa: S608
-            f"WHERE {within('at')} AND scheduled AND source = 'probe' "
-            "AND outcome IN ('good', 'bad') GROUP BY target, probe, stratum",
-            span.bound(),
-        )
-        return {(str(t), str(p), str(s)): int(number) for t, p, s, number in rows}
-
 
 def day_of(text: str) -> date:
     """Return the day that a tally's ``at`` names."""
     return date.fromisoformat(text[:10])
-
-
-def _tally(numbers: Row) -> Tally:
-    good, bad, errors, invalid = (int(number) for number in numbers)
-    return Tally(good=good, bad=bad, errors=errors, invalid=invalid)
 
 
 def _utc(value: Any) -> datetime:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from monitor import __version__
 from monitor.store.week_reader import Span, Tally, WeekReader
 from monitor.weekly import unseen
 from monitor.weekly.coverage import map_of, strata_of
-from monitor.weekly.findings import findings_of, leaks_of, rescored_of
+from monitor.weekly.findings import findings_of, leaks_of, rescored_of, without_finding_of
 from monitor.weekly.inputs import Asked, Place
 from monitor.weekly.judging import Seen
 from monitor.weekly.methods import METHODS
@@ -56,25 +56,15 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
     by_place = _by_place(reader, span)
     findings, leaks = findings_of(reader, span), leaks_of(reader, span)
     rescored, nodes = rescored_of(reader, span), nodes_of(reader, asked, span)
+    without = without_finding_of(reader, span)
     # Whatever is told of a target: one that is not configured any more has a judgement too.
-    told: list[Sequence[_OfTarget]] = [findings, leaks, rescored, nodes]
+    told: list[Sequence[_OfTarget]] = [findings, leaks, rescored, without, nodes]
     names = sorted({target.name for target in asked.targets} | set(by_place) | _named(told))
     strata = _strata(asked, names, by_place)
     coverage = _maps(strata)
     trend, days = trends_of(reader, week, names), days_of(reader, week, names)
     streams, refused = streams_of(reader, names, reader.scores(span))
-    context, objectives = context_of(reader, asked, span), objectives_of(reader, asked)
-    hours, unjudged = reader.looked_hours(span), unjudged_of(reader, span, names)
-    not_looked_at: tuple[UnseenRow, ...] = (
-        *unseen.unseen_times(days, hours, asked.probed),
-        *unseen.unseen_rows(unjudged, reader.kept_verdicts(span)),
-        *unseen.unseen_shapes(findings),
-        *unseen.unseen_strata(strata),
-        *(row for target in asked.targets for row in unseen.unplanned(target)),
-        *unseen.unseen_cells(coverage),
-        *unseen.unreadable(refused),
-        *unseen.unseen_sources(asked, context, nodes),
-    )
+    context, (objectives, uncounted) = context_of(reader, asked, span), objectives_of(reader, asked)
     report = WeeklyReport(
         davylamp_version=__version__,
         environment=asked.environment,
@@ -84,12 +74,12 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
         has_data=any(row.good + row.bad for row in strata),
         judgement=Judgement.UNSURE,
         chain=chain_of(reader, span),
-        not_looked_at=not_looked_at,
         trend=trend,
         days=days,
         findings=findings,
         leaks=leaks,
         rescored=rescored,
+        without_finding=without,
         objectives=objectives,
         coverage=coverage,
         strata=strata,
@@ -99,7 +89,7 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
         nodes=nodes,
         drill=drill_of(asked.drill),
         http=http_of(reader, span),
-        unjudged=unjudged,
+        unjudged=unjudged_of(reader, span, names),
         noisiest_checks=checks_of(reader, span),
         costs=costs_of(reader, span),
         accepted=accepted_of(asked),
@@ -107,27 +97,62 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
         decisions=decisions_of(reader, span),
         methods=METHODS,
     )
-    return harmless(_with_targets(report, asked, names, hours))
+    times = _Times(
+        hours=reader.looked_hours(span),
+        silences=reader.node_silences(span),
+        kept=reader.kept_verdicts(span),
+    )
+    more = (*unseen.unreadable(refused), *uncounted)
+    report = replace(report, not_looked_at=_unseen(report, asked, times, more))
+    return harmless(_with_targets(report, asked, names, times))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Times:
+    """By target: hours with a judged answer, hours without nodes that were told, verdicts kept."""
+
+    hours: Mapping[str, int]
+    silences: Mapping[str, float]
+    kept: Mapping[str, int]
+
+
+def _unseen(
+    report: WeeklyReport, asked: Asked, times: _Times, more: Sequence[UnseenRow]
+) -> tuple[UnseenRow, ...]:
+    """Return what was not looked at, by all other tables."""
+    return (
+        *unseen.unseen_times(report.days, times.hours, asked.probed),
+        *unseen.unseen_rows(report.unjudged, times.kept),
+        *unseen.unseen_shapes(report.findings),
+        *unseen.unseen_strata(report.strata),
+        *(row for target in asked.targets for row in unseen.unplanned(target)),
+        *unseen.unseen_cells(report.coverage),
+        *more,
+        *unseen.unseen_nodes(asked, report.nodes, times.silences),
+        *unseen.unseen_sources(asked, report.context),
+    )
 
 
 def _with_targets(
-    report: WeeklyReport, asked: Asked, names: Sequence[str], hours: Mapping[str, int]
+    report: WeeklyReport, asked: Asked, names: Sequence[str], times: _Times
 ) -> WeeklyReport:
     """Return a report with the judgement of each target, made of all its other tables."""
     trend, cells = _by_target(report.trend), _by_target(report.coverage)
     days, findings = _by_target(report.days), _by_target(report.findings)
     rescored, objectives = _by_target(report.rescored), _by_target(report.objectives)
     nodes, context = _by_target(report.nodes), _by_target(report.context)
-    strata = _by_target(report.strata)
+    strata, without = _by_target(report.strata), _by_target(report.without_finding)
     targets = []
     for name in names:
         seen = Seen(
             known=asked.known(name),
             now=trend[name][-1],
-            hours=hours.get(name, 0),
+            hours=times.hours.get(name, 0),
+            nodes_silent_hours=times.silences.get(name, 0.0),
             days=days[name],
             findings=findings.get(name, ()),
             rescored=rescored.get(name, ()),
+            without_finding=without.get(name, ()),
             objectives=objectives.get(name, ()),
             nodes=nodes.get(name, ()),
             context=context.get(name, ()),

@@ -7,7 +7,7 @@ from datetime import datetime
 from monitor.store.client import Row
 from monitor.store.week_reader import FindingStory, PageStory, Span, WeekReader
 from monitor.weekly.record import FindingRow, LeakRow
-from monitor.weekly.running_record import RescoredRow
+from monitor.weekly.running_record import RescoredRow, WithoutFindingRow
 
 _NOT_PAGED = PageStory(paged_at=None, ticketed_at=None, acknowledged_at=None, routes=())
 
@@ -75,14 +75,33 @@ def _leak(row: Row) -> LeakRow:
 
 
 def rescored_of(reader: WeekReader, span: Span) -> tuple[RescoredRow, ...]:
-    """Return kept answers that were found bad when they were judged again in the week."""
+    """Return kept answers that were found bad, or worse, when judged again in the week."""
     return tuple(
         RescoredRow(
             target=str(target),
             verdict_class=str(verdict_class),
+            before=str(before),
             answers=int(answers),
             first_at=first_at,
             last_at=last_at,
         )
-        for target, verdict_class, answers, first_at, last_at in reader.rescored(span)
+        for target, verdict_class, before, answers, first_at, last_at in reader.rescored(span)
+    )
+
+
+def without_finding_of(reader: WeekReader, span: Span) -> tuple[WithoutFindingRow, ...]:
+    """Return bad verdicts of the week that no finding tells of."""
+    return tuple(
+        WithoutFindingRow(
+            target=str(target),
+            verdict_class=str(verdict_class),
+            source=str(source),
+            scheduled=bool(scheduled),
+            verdicts=int(verdicts),
+            first_at=first_at,
+            last_at=last_at,
+        )
+        for target, verdict_class, source, scheduled, verdicts, first_at, last_at in (
+            reader.without_finding(span)
+        )
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from monitor.weekly.cells import cell, heading
-from monitor.weekly.pictures import days_picture, findings_picture, map_picture
-from monitor.weekly.record import Judgement, WeeklyReport
+from monitor.weekly.pictures import SYMBOLS, days_picture, findings_picture, map_picture
+from monitor.weekly.record import Attainment, CellState, Judgement, WeeklyReport
 from monitor.weekly.tables import Table, tables_of
 
 MOST_BYTES = 3_000_000
@@ -22,6 +23,15 @@ _HERE = Path(__file__).parent
 # Columns of which a value is marked by its own name.
 _MARKED = frozenset({"judgement", "state", "attainment", "conformity", "trend", "expired"})
 _WORST = list(Judgement)
+_UNSEEN = "not_looked_at"
+# Of a table that is cut, rows of the least of these stay.
+_STAYS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+    "targets": lambda row: _WORST.index(row["judgement"]),
+    "coverage": lambda row: list(CellState).index(row["state"]),
+    "objectives": lambda row: list(Attainment).index(row["attainment"]),
+    "strata": lambda row: (-row["bad"], row["good"]),
+    "nodes": lambda row: (-row["failing"], -row["unknown_ratio"]),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +77,8 @@ def _page(report: WeeklyReport, most_rows: int, most_pictures: int) -> bytes:
         keep_trailing_newline=True,
     )
     css = (_HERE / "report.css").read_text(encoding="utf-8")
-    head, *tables = (_shown(table, most_rows) for table in tables_of(report))
+    targets = len(report.targets)
+    head, *tables = (_shown(table, most_rows, targets) for table in tables_of(report))
     page = environment.get_template("report.html.j2").render(
         report=report,
         head=head,
@@ -75,6 +86,7 @@ def _page(report: WeeklyReport, most_rows: int, most_pictures: int) -> bytes:
         pictures=_pictures(report, most_pictures),
         without_pictures=max(0, len(report.targets) - most_pictures),
         findings_picture=_findings(report, most_rows),
+        symbols=SYMBOLS,
         css=Markup(css),  # noqa: S704 - our own file
         css_hash=_hash_of(css),
         svg=Markup,
@@ -109,15 +121,43 @@ def _map(report: WeeklyReport, target: str) -> str:
     return map_picture(cells) if cells else ""
 
 
-def _shown(table: Table, most: int) -> _Shown:
+def _shown(table: Table, most: int, targets: int) -> _Shown:
     names = [column.name for column in table.columns]
+    rows, left_out = _rows(table, names, most, targets)
     return _Shown(
         name=table.name,
         title=table.title,
         headings=tuple(map(heading, names)),
-        rows=tuple(_cells(names, row) for row in table.rows[:most]),
-        left_out=max(0, len(table.rows) - most),
+        rows=tuple(_cells(names, row) for row in rows),
+        left_out=left_out,
     )
+
+
+def _rows(
+    table: Table, names: Sequence[str], most: int, targets: int
+) -> tuple[Sequence[tuple[Any, ...]], int]:
+    """Return the rows that are shown, and how many of the table's are not among them."""
+    if table.name == _UNSEEN:
+        gathered = list(_gathered(table.rows, targets))
+        return [row for row, _ in gathered[:most]], sum(n for _, n in gathered[most:])
+    rows, worth = table.rows, _STAYS.get(table.name)
+    if len(rows) > most and worth is not None:
+        order: Any = worth
+        rows = tuple(sorted(rows, key=lambda row: order(dict(zip(names, row, strict=True)))))
+    return rows[:most], max(0, len(rows) - most)
+
+
+def _gathered(
+    rows: Sequence[tuple[Any, ...]], targets: int
+) -> Iterator[tuple[tuple[Any, ...], int]]:
+    """Yield each row once with all the targets it is told of, and how many rows that were."""
+    of: dict[tuple[Any, ...], list[str]] = {}
+    for target, *said in rows:
+        of.setdefault(tuple(said), []).append(target)
+    for shared, names in of.items():
+        # In a report of one target its name is more than "all".
+        every = len(set(names)) == targets > 1
+        yield ((f"all {targets} targets" if every else ", ".join(names)), *shared), len(names)
 
 
 def _cells(names: Sequence[str], row: Sequence[object]) -> tuple[tuple[str, str], ...]:
@@ -130,8 +170,8 @@ def _class_of(name: str, value: object) -> str:
     if name in _MARKED:
         shown = cell(name, value).replace(" ", "-")
         # A word of others is no class of ours.
-        return f"mark {shown}" if shown.replace("-", "").isalpha() and shown.isascii() else ""
+        return shown if shown.replace("-", "").isalpha() and shown.isascii() else ""
     if isinstance(value, datetime):
-        return "time"
+        return "t"
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    return "number" if numeric else ""
+    return "n" if numeric else ""

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from monitor.detect.binomial import upper_bound
 from monitor.detect.sequence import confidence_sequence
-from monitor.findings import FindingState
+from monitor.findings import ISOLATION_BROKEN, FindingState
 from monitor.model import VerdictClass
+from monitor.slo.objective import Sli
 from monitor.weekly.inputs import KnownTarget
 from monitor.weekly.record import (
     Attainment,
@@ -22,17 +23,24 @@ from monitor.weekly.record import (
     StratumRow,
     TrendRow,
 )
-from monitor.weekly.running_record import ContextRow, NodeRow, RescoredRow
+from monitor.weekly.running_record import ContextRow, NodeRow, RescoredRow, WithoutFindingRow
 from monitor.weekly.serving import FAILS_BELOW
 
 HOURS = 7 * 24
 # In fewer hours than these with a judged answer too little of the week was seen.
 LEAST_HOURS = HOURS // 2
 LEAST_VALID_SHARE = 0.5
+# A version or setting stays until somebody changes it. So a few readings that could not tell, one
+# now and one then, hide nothing; a tenth of them, or half a day at a stretch, may.
+MOST_UNKNOWN_SHARE = 0.1
+LONGEST_UNKNOWN_HOURS = 12.0
 _BOUNDARY = "boundary"
 _NO_FAULT = frozenset({FindingState.DISMISSED.value})
 _OPEN = frozenset({FindingState.NEEDS_REVIEW.value, FindingState.CONFIRMED.value})
 _NOT_PROVEN = frozenset({VerdictClass.NONE.label, VerdictClass.SUSPECT.label})
+_ISOLATION_BROKEN = frozenset(each.label for each in ISOLATION_BROKEN)
+# Only many of these prove anything.
+_MISTAKE = VerdictClass.WRONG.label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +48,18 @@ class Seen:
     """All of one target that a week's judgement is made of; each row is of this target.
 
     ``known`` is ``None`` for a target that is not configured. ``hours`` are those of the week in
-    which at least one scheduled answer was judged.
+    which at least one scheduled answer was judged; ``nodes_silent_hours`` is the longest time of
+    it in which no reading of any node could tell.
     """
 
     known: KnownTarget | None
     now: TrendRow
     hours: int
+    nodes_silent_hours: float = 0.0
     days: Sequence[DayRow] = ()
     findings: Sequence[FindingRow] = ()
     rescored: Sequence[RescoredRow] = ()
+    without_finding: Sequence[WithoutFindingRow] = ()
     objectives: Sequence[ObjectiveRow] = ()
     nodes: Sequence[NodeRow] = ()
     context: Sequence[ContextRow] = ()
@@ -84,10 +95,13 @@ def judged(seen: Seen) -> tuple[Judgement, str]:
 
 def _condition(seen: Seen) -> str:
     planned = sum(row.planned for row in seen.strata)
+    unknown = sum(row.unknown for row in seen.nodes)
+    readings = sum(row.readings for row in seen.nodes)
+    nodes = f"; {unknown:,} of {readings:,} readings of nodes could not tell" if unknown else ""
     return (
         f"{seen.now.bad:,} bad of {seen.valid:,} judged: at most {seen.most_bad:.4%} by the exact "
         f"bound of one look, only for the {_many(planned, 'planned stratum', 'planned strata')} "
-        f"and {seen.hours} of {HOURS} hours that were seen"
+        f"and {seen.hours} of {HOURS} hours that were seen{nodes}"
     )
 
 
@@ -103,12 +117,29 @@ def _proven(seen: Seen) -> str:
     return f"{_many(len(faults), 'finding')}, the worst {worst.finding_class}"
 
 
-def _judged_again(seen: Seen) -> str:
-    if not seen.rescored:
+def _isolation_broken(seen: Seen) -> str:
+    """Name answers with another's text that no finding tells of: one is proof enough."""
+    broken = [row for row in seen.without_finding if row.verdict_class in _ISOLATION_BROKEN]
+    return _in_no_finding(broken)
+
+
+def _in_no_finding(rows: Sequence[WithoutFindingRow]) -> str:
+    if not rows:
         return ""
-    worst = max(seen.rescored, key=lambda each: VerdictClass[each.verdict_class])
-    number = sum(row.answers for row in seen.rescored)
-    answers = _many(number, "kept answer was", "kept answers were")
+    worst = max(rows, key=lambda each: VerdictClass[each.verdict_class])
+    number = _many(sum(row.verdicts for row in rows), "bad verdict is", "bad verdicts are")
+    return f"{number} in no finding, the worst {worst.verdict_class}"
+
+
+def _judged_again(seen: Seen) -> str:
+    return _found_again([row for row in seen.rescored if row.verdict_class != _MISTAKE])
+
+
+def _found_again(rows: Sequence[RescoredRow]) -> str:
+    if not rows:
+        return ""
+    worst = max(rows, key=lambda each: VerdictClass[each.verdict_class])
+    answers = _many(sum(r.answers for r in rows), "kept answer was", "kept answers were")
     return f"{answers} found bad when judged again, the worst {worst.verdict_class}"
 
 
@@ -119,7 +150,9 @@ def _too_many_bad(seen: Seen) -> str:
 
 
 def _missed(seen: Seen) -> str:
-    names = sorted({r.objective for r in seen.objectives if r.attainment is Attainment.MISSED})
+    # What was not looked at is not bad: coverage leaves it open.
+    told = [row for row in seen.objectives if row.sli != Sli.COVERAGE]
+    names = sorted({row.objective for row in told if row.attainment is Attainment.MISSED})
     return f"missed over its window: objective {', '.join(names)}" if names else ""
 
 
@@ -155,6 +188,14 @@ def _few_judged(seen: Seen) -> str:
 def _in_review(seen: Seen) -> str:
     waiting = sum(each.state in _OPEN for each in seen.findings)
     return f"{_many(waiting, 'finding')} in review" if waiting else ""
+
+
+def _mistakes_again(seen: Seen) -> str:
+    return _found_again(seen.rescored)
+
+
+def _without_finding(seen: Seen) -> str:
+    return _in_no_finding([r for r in seen.without_finding if r.verdict_class != _MISTAKE])
 
 
 def _never_judged(seen: Seen) -> str:
@@ -211,8 +252,22 @@ def _not_shown(seen: Seen) -> str:
 def _unread_nodes(seen: Seen) -> str:
     if seen.known is not None and seen.known.nodes and not seen.nodes:
         return "its nodes were not read"
-    unsure = sum(row.unknown > LEAST_VALID_SHARE * row.readings for row in seen.nodes)
-    return f"of {_many(unsure, 'node')} most readings could not tell" if unsure else ""
+    if seen.nodes and seen.nodes_silent_hours > LONGEST_UNKNOWN_HOURS:
+        return f"for {seen.nodes_silent_hours:.1f} hours no reading of any node could tell"
+    unsure = [
+        row
+        for row in seen.nodes
+        if row.unknown_ratio > MOST_UNKNOWN_SHARE
+        or row.longest_unknown_hours > LONGEST_UNKNOWN_HOURS
+    ]
+    if not unsure:
+        return ""
+    share = max(row.unknown_ratio for row in unsure)
+    hours = max(row.longest_unknown_hours for row in unsure)
+    return (
+        f"{_many(len(unsure), 'node')} could not be told for long: at worst in {share:.1%} of the "
+        f"readings, for {hours:.1f} hours at a stretch"
+    )
 
 
 def _context_failed_before(seen: Seen) -> str:
@@ -221,11 +276,20 @@ def _context_failed_before(seen: Seen) -> str:
 
 
 _SHOW_BAD: tuple[_Rule, ...] = (
-    *(_proven, _judged_again, _too_many_bad, _missed, _failing_nodes, _context_fails),
+    *(_proven, _isolation_broken, _judged_again, _too_many_bad, _missed, _failing_nodes),
+    _context_fails,
 )
 _LEAVE_OPEN: tuple[_Rule, ...] = (
-    *(_not_asked, _not_configured, _few_judged, _in_review, _never_judged, _little_of_the_week),
-    *(_bad_strata, _bound, _not_shown, _unread_nodes, _context_failed_before),
+    *(_not_asked, _not_configured, _few_judged, _in_review, _without_finding, _mistakes_again),
+    *(
+        _never_judged,
+        _little_of_the_week,
+        _bad_strata,
+        _bound,
+        _not_shown,
+        _unread_nodes,
+        _context_failed_before,
+    ),
 )
 
 

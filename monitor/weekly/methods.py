@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from monitor.weekly.coverage import LEAST_ANSWERS
-from monitor.weekly.judging import LEAST_HOURS
+from monitor.weekly.judging import LEAST_HOURS, LONGEST_UNKNOWN_HOURS, MOST_UNKNOWN_SHARE
 from monitor.weekly.running_record import MethodRow
 
 _WORDS = {
     "what is counted": (
         "Scheduled exchanges of probes, each once. Good and bad ones are valid; errors are the "
         "target's (a 429, a timeout), invalid ones ours. Neither is ever good or bad. "
-        "Confirmations, verification, reported and rescored answers count nowhere."
+        "Confirmations, verification, reported and rescored answers are in no rate of them."
     ),
     "judgement of a target": (
         "Bad if anything is: a finding that is proven and not dismissed was open in the week, a "
-        "kept answer was found bad when judged again, more bad answers than the objective allows "
-        "are shown, an objective is missed over its own window, a node failed, or the context "
-        "fails below what is advertised. Good only if none of these is so, every planned stratum "
+        "LEAK or CROSSED is in no finding, a kept answer was found bad when judged again, more bad "
+        "answers than the objective allows are shown, an objective (but coverage) is missed over "
+        "its own window, a node failed, or the context fails below what is advertised. Good only "
+        "if none of these is so, every planned stratum "
         f"was judged, on each day and in {LEAST_HOURS} hours or more, at least half of what was "
         "asked could be judged, the exact 95 % bound of this one look lies within the objective, "
-        "and every objective of the whole target is met; and only for what was seen. Everything "
-        "else could not be told."
+        "every objective of the whole target is met, and of each node not more than "
+        f"{MOST_UNKNOWN_SHARE:.0%} of the readings, and for not more than "
+        f"{LONGEST_UNKNOWN_HOURS:g} hours at a stretch, could not tell; and only for what was "
+        "seen. Everything else could not be told."
+    ),
+    "objectives": (
+        "Counted from the store by the definitions of the rules for Prometheus, up to the week's "
+        "end. latency: every exchange of a probe, failed ones and confirmations too; first_token: "
+        "those that were streamed and had a first token. They are of the time they began, where "
+        "Prometheus has them from the scrape after their verdict, and those that commands asked "
+        "while no daemon ran are among them. Times whose rows have expired are not known. nodes: "
+        "readings as stored, where Prometheus counts scrapes. coverage: the sizes of the target's "
+        "plan as it was when the report was built, and those that were asked; it is counted "
+        "whole, so its bounds are what it is. production, requests of users, is counted by "
+        "Prometheus alone and was not looked at here."
+    ),
+    "bad verdicts in no finding, and judged again": (
+        "A mistake (WRONG) of a scheduled trial opens no finding and is in the rates. Every other "
+        "bad verdict that no finding tells of is listed: of trials that people asked for, of "
+        "confirmations, and twins of what a person dismissed. What was judged again counts in no "
+        "rate, and is listed if it came out bad, or worse than before."
     ),
     "intervals of weeks and objectives": (
         "Confidence sequences at 95 % (Robbins 1970; a uniform mixture): they hold however "
@@ -63,8 +83,9 @@ _WORDS = {
         "scores of the week are counted."
     ),
     "nodes": (
-        "What a node says of itself, held against rules. Days failing count from the first "
-        "failing reading since the last good one: how it was before it was first read is not "
+        "What a node says of itself, held against rules. A node that comes or goes in the week is "
+        "held to the time between its first and its last reading. Days failing count from the "
+        "first failing reading since the last good one: how it was before it was first read is not "
         "known. Days exposed count from the day on which the oldest fault that it fails by "
         "became public, by the rules of when the report was built."
     ),

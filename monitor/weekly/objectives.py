@@ -6,42 +6,51 @@ objective is looked at all the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterator
 
 from monitor.detect.sequence import confidence_sequence
 from monitor.slo.objective import Objective, Sli
-from monitor.slo.windows import DAY
-from monitor.store.panels import Step
-from monitor.store.week_reader import Span, Tally, WeekReader
+from monitor.store.week_reader import WeekReader
+from monitor.weekly.events import TOLD_HERE, Events, events_of, span_of
 from monitor.weekly.inputs import Asked, KnownTarget
-from monitor.weekly.record import Attainment, ObjectiveRow
-from monitor.weekly.week import Week
+from monitor.weekly.record import Attainment, ObjectiveRow, UnseenRow
 
-# The others are worked out by Prometheus alone, from what only it keeps.
-TOLD_HERE = frozenset({Sli.SEMANTIC, Sli.AVAILABILITY, Sli.NODES})
 _LEAST_VALID_SHARE = 0.5
-_Key = tuple[str, str]
-_Events = tuple[int, int, int]
 
 
-def objectives_of(reader: WeekReader, asked: Asked) -> tuple[ObjectiveRow, ...]:
-    """Return every objective that is told here, of every configured target it is about."""
-    rows = [row for each in asked.objectives for row in _rows(reader, asked, each)]
-    return tuple(sorted(rows, key=lambda row: (row.target, row.objective, row.probe)))
+def objectives_of(
+    reader: WeekReader, asked: Asked
+) -> tuple[tuple[ObjectiveRow, ...], tuple[UnseenRow, ...]]:
+    """Return every objective that is told here, of every configured target it is about.
+
+    Beside them, those that are about nothing that was asked.
+    """
+    told = [
+        each
+        for objective in asked.objectives
+        if objective.sli in TOLD_HERE
+        for each in _told(reader, asked, objective)
+    ]
+    rows = [each for each in told if isinstance(each, ObjectiveRow)]
+    rows.sort(key=lambda row: (row.target, row.objective, row.probe))
+    return tuple(rows), tuple(each for each in told if isinstance(each, UnseenRow))
 
 
-def _rows(reader: WeekReader, asked: Asked, objective: Objective) -> Iterator[ObjectiveRow]:
-    if objective.sli not in TOLD_HERE:
-        return
-    span = span_of(asked.week, objective)
-    events = _events(reader, objective, span)
+def _told(
+    reader: WeekReader, asked: Asked, objective: Objective
+) -> Iterator[ObjectiveRow | UnseenRow]:
+    found, nothing = events_of(reader, asked, objective)
     for target in asked.targets:
         if objective.target not in ("", target.name):
             continue
         for probe in _probes(objective, target):
-            found = events.get((target.name, probe), (0, 0, 0))
-            yield _row(objective, target.name, probe, span, found)
+            events = found.get((target.name, probe), nothing)
+            if events.there:
+                yield _row(asked, objective, (target.name, probe), events)
+            else:
+                where = f"{objective.name} {probe}".strip()
+                why = "nothing that was asked of it in the objective's window was streamed"
+                yield UnseenRow(target=target.name, what="objective", where=where, why=why)
 
 
 def _probes(objective: Objective, target: KnownTarget) -> list[str]:
@@ -50,76 +59,49 @@ def _probes(objective: Objective, target: KnownTarget) -> list[str]:
         return [""] if target.nodes else []
     if not target.asked:
         return []
-    if not objective.by_probe:
+    # Sizes are those of a target, whichever probes ask them.
+    if not objective.by_probe or objective.sli is Sli.COVERAGE:
         return [""]
     named = {place.probe for place in target.planned}
     return sorted(named & set(objective.probes) if objective.probes else named)
 
 
-def span_of(week: Week, objective: Objective) -> Span:
-    """Return the window of an objective up to a week's end."""
-    return Span(since=week.until - timedelta(seconds=objective.window_seconds), until=week.until)
-
-
-def _events(reader: WeekReader, objective: Objective, span: Span) -> Mapping[_Key, _Events]:
-    """Return bad, valid and asked events by target and probe."""
-    if objective.sli is Sli.NODES:
-        return _readings(reader, span)
-    step = Step.DAY if objective.window_seconds % DAY == 0 else Step.HOUR
-    found: dict[_Key, Tally] = {}
-    for (target, probe), tally in reader.tallies(span, ("target", "probe"), step).items():
-        if objective.probes and probe not in objective.probes:
-            continue
-        key = (target, probe if objective.by_probe else "")
-        found[key] = found.get(key, Tally()).plus(tally)
-    if objective.sli is Sli.AVAILABILITY:
-        return {k: (t.errors, t.valid + t.errors, t.asked) for k, t in found.items()}
-    return {key: (tally.bad, tally.valid, tally.asked) for key, tally in found.items()}
-
-
-def _readings(reader: WeekReader, span: Span) -> Mapping[_Key, _Events]:
-    found: dict[_Key, _Events] = {}
-    for row in reader.node_readings(span):
-        target, readings, well, failing = str(row[0]), int(row[6]), int(row[7]), int(row[8])
-        bad, valid, asked = found.get((target, ""), (0, 0, 0))
-        found[target, ""] = (bad + failing, valid + well + failing, asked + readings)
-    return found
-
-
-def _row(
-    objective: Objective, target: str, probe: str, span: Span, events: _Events
-) -> ObjectiveRow:
-    bad, valid, asked = events
-    low, high = confidence_sequence(bad, valid)
-    known = valid >= objective.least_valid and valid >= _LEAST_VALID_SHARE * asked
-    left = [1 - rate / objective.room for rate in (bad / valid if valid else 0.0, low, high)]
+def _row(asked: Asked, objective: Objective, of: tuple[str, str], events: Events) -> ObjectiveRow:
+    rate = events.bad / events.valid if events.valid else 0.0
+    low, high = _bounds(objective, events)
+    least = 1 if objective.sli is Sli.COVERAGE else objective.least_valid
+    known = events.valid >= least and events.valid >= _LEAST_VALID_SHARE * events.asked
+    left = [1 - each / objective.room for each in (rate, low, high)]
     return ObjectiveRow(
-        target=target,
-        probe=probe,
+        target=of[0],
+        probe=of[1],
         objective=objective.name,
         sli=objective.sli.value,
         objective_ratio=objective.ratio,
-        since=span.since,
-        bad=bad,
-        valid=valid,
-        asked=asked,
-        least_valid=objective.least_valid,
-        attainment=_attainment(objective, known, bad / valid if valid else 1.0, (low, high)),
-        attained_ratio=1 - bad / valid if known else None,
+        since=span_of(asked.week, objective).since,
+        bad=events.bad,
+        valid=events.valid,
+        asked=events.asked,
+        least_valid=least,
+        attainment=_attainment(objective, known, (low, high)),
+        attained_ratio=1 - rate if known else None,
         attained_at_least=1 - high,
         attained_at_most=1 - low,
         budget_left=left[0] if known else None,
         budget_left_low=left[2],
         budget_left_high=left[1],
+        counted=events.counted,
     )
 
 
-def _attainment(
-    objective: Objective,
-    known: bool,
-    rate: float,
-    bounds: tuple[float, float],
-) -> Attainment:
+def _bounds(objective: Objective, events: Events) -> tuple[float, float]:
+    """Return the bounds of the share of bad events. What is counted whole is what it is."""
+    if objective.sli is Sli.COVERAGE and events.valid:
+        return events.bad / events.valid, events.bad / events.valid
+    return confidence_sequence(events.bad, events.valid)
+
+
+def _attainment(objective: Objective, known: bool, bounds: tuple[float, float]) -> Attainment:
     low, high = bounds
     if low > objective.room:
         return Attainment.MISSED

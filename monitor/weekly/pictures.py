@@ -1,7 +1,12 @@
-"""The pictures of the page, as SVG: days, the coverage map, findings over time."""
+"""The pictures of the page, as SVG: days, the coverage map, findings over time.
+
+A page has some thousand cells of few kinds. Each kind is drawn once, in ``SYMBOLS``, which stand
+before the pictures; these refer to them.
+"""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from xml.sax.saxutils import escape
@@ -11,11 +16,17 @@ from monitor.weekly.record import CellRow, CellState, DayRow, FindingRow
 
 _INK, _FAINT, _PAPER = "#1f2933", "#cbd2d9", "#ffffff"
 _GOOD, _BAD, _ERROR, _INVALID = "#2f855a", "#9b2c2c", "#b7791f", "#718096"
-_LEFT, _CELL, _ROW = 170, 104, 26
+_CLEAN, _GREY, _SAND = "#c6e7d4", "#d9dee4", "#f4e3b2"
+_LEFT, _CELL, _ROW, _LINE = 170, 104, 26, 14
+_WIDE, _TALL = _CELL - 4, _ROW - 4
 _DAY_WIDTH, _DAY_HEIGHT = 84, 90
+_BAR = _DAY_WIDTH - 24
 _TIME_WIDTH = 720
 _LONGEST_LABEL = 28
+# So many bold characters fit into a cell.
+_FITS = 12
 _HATCH = 10
+_SMALL_CHARACTER = 5.5
 
 
 def days_picture(days: Sequence[DayRow]) -> str:
@@ -34,9 +45,7 @@ def _day(day: DayRow, x: int, most: int) -> Iterator[str]:
     base = _DAY_HEIGHT + 14
     total = _total(day)
     if not total:
-        yield from _hatched(x, 14, _DAY_WIDTH - 24, _DAY_HEIGHT)
-        yield _rect(x + 2, base - 30, _DAY_WIDTH - 28, 20, _PAPER)
-        yield _text(x + 6, base - 16, "nothing", bold=True)
+        yield _use("day", x, 14)
     top = base
     shares = ((day.good, _GOOD), (day.invalid, _INVALID), (day.errors, _ERROR), (day.bad, _BAD))
     for number, colour in shares:
@@ -44,7 +53,7 @@ def _day(day: DayRow, x: int, most: int) -> Iterator[str]:
             # Whatever happened at all can be seen.
             tall = max(3, round(_DAY_HEIGHT * number / most))
             top -= tall
-            yield _rect(x, top, _DAY_WIDTH - 24, tall, colour)
+            yield _rect(x, top, _BAR, tall, colour)
     yield _text(x, base + 16, f"{day.day:%a %d %b}")
     if total:
         yield _text(x, base + 32, f"{day.bad} bad of {day.good + day.bad:,}", small=True)
@@ -57,70 +66,107 @@ def _total(day: DayRow) -> int:
 def map_picture(cells: Sequence[CellRow]) -> str:
     """Return the coverage map of one target: a block a concurrency, a row a shape.
 
-    What was never probed is hatched with a thick edge, as easily seen as what fails.
+    What was never probed is hatched with a thick edge, as easily seen as what fails. Shapes that no
+    plan asks at a concurrency share one hatched row, with their names below it.
     """
     lengths = list(dict.fromkeys(cell.length for cell in cells))
-    concurrencies = list(dict.fromkeys(cell.concurrency for cell in cells))
-    shapes = list(dict.fromkeys(cell.shape for cell in cells))
-    block = _ROW * (len(shapes) + 1) + 12
-    width, height = _LEFT + _CELL * len(lengths) + 10, block * len(concurrencies) + 10
-    parts = [*_opening(width, height, "Coverage map: shape, length, concurrency")]
-    for number, concurrency in enumerate(concurrencies):
-        top = number * block + 4
+    width = _LEFT + _CELL * len(lengths) + 10
+    parts: list[str] = []
+    top = 4
+    for concurrency in dict.fromkeys(cell.concurrency for cell in cells):
+        block = [cell for cell in cells if cell.concurrency == concurrency]
         parts.append(_text(4, top + 18, f"concurrency {concurrency}", bold=True))
         parts += [
             _text(_LEFT + place * _CELL + 4, top + 18, length)
             for place, length in enumerate(lengths)
         ]
+        drawn, top = _block(block, lengths, top + _ROW, width)
+        parts += drawn
+    opening = _opening(width, top + 6, "Coverage map: shape, length, concurrency")
+    return _closed([*opening, *parts])
+
+
+def _block(
+    cells: Sequence[CellRow], lengths: Sequence[str], top: int, width: int
+) -> tuple[list[str], int]:
+    """Return the rows of one concurrency, and where the next one begins."""
+    shapes: dict[str, list[CellRow]] = {}
+    for cell in cells:
+        shapes.setdefault(cell.shape, []).append(cell)
+    unplanned = [
+        shape
+        for shape, row in shapes.items()
+        if all(cell.state is CellState.NOT_PLANNED for cell in row)
+    ]
+    gathered = unplanned if len(unplanned) > 1 else []
+    parts: list[str] = []
+    for shape, row in shapes.items():
+        if shape not in gathered:
+            parts.append(_text(4, top + 18, shape))
+            for cell in row:
+                parts += _cell(cell, _LEFT + lengths.index(cell.length) * _CELL, top)
+            top += _ROW
+    if gathered:
+        known = {cell.length for shape in gathered for cell in shapes[shape]}
+        parts.append(_text(4, top + 18, f"{len(gathered)} other shapes", bold=True))
         parts += [
-            _text(4, top + 18 + _ROW * (place + 1), shape) for place, shape in enumerate(shapes)
+            _use("not_planned", _LEFT + place * _CELL, top)
+            for place, length in enumerate(lengths)
+            if length in known
         ]
-        for cell in (cell for cell in cells if cell.concurrency == concurrency):
-            x = _LEFT + lengths.index(cell.length) * _CELL
-            parts += _cell(cell, x, top + _ROW * (shapes.index(cell.shape) + 1))
-    return _closed(parts)
+        top += _ROW
+        names = f"no plan at these lengths: {', '.join(gathered)}"
+        for line in textwrap.wrap(names, max(20, int((width - 8) / _SMALL_CHARACTER))):
+            parts.append(_text(4, top + 10, line, small=True))
+            top += _LINE
+    return parts, top + 8
 
 
 def _cell(cell: CellRow, x: int, y: int) -> Iterator[str]:
-    wide, tall = _CELL - 4, _ROW - 4
+    yield _use(cell.state.value, x, y)
     match cell.state:
         case CellState.FAILING:
-            yield _rect(x, y, wide, tall, _BAD, _INK, 3)
-            yield _text(
-                x + 6, y + 15, f"{cell.bad} bad ≤{percent(cell.bad_at_most)}", _PAPER, bold=True
-            )
+            words = f"{cell.bad:,} bad ≤{percent(cell.bad_at_most)}"
+            yield _text(x + 6, y + 15, words, _PAPER, bold=True, small=len(words) > _FITS)
         case CellState.CLEAN:
-            yield _rect(x, y, wide, tall, "#c6e7d4", _GOOD)
             yield _text(x + 6, y + 15, f"≤ {percent(cell.bad_at_most)}")
         case CellState.FEW:
-            yield _rect(x, y, wide, tall, "#d9dee4", _INVALID)
             yield _text(x + 6, y + 15, f"few ≤ {percent(cell.bad_at_most)}")
-        case CellState.PARTLY:
-            yield _rect(x, y, wide, tall, "#d9dee4", _INVALID)
-            yield _text(x + 6, y + 15, "only in part")
-        case CellState.NOT_ANSWERED:
-            yield from _unseen(x, y, "no answer")
-        case CellState.NEVER_PROBED:
-            yield from _unseen(x, y, "never")
-        case CellState.NOT_PLANNED:
-            yield from _unseen(x, y, "no plan")
 
 
-def _unseen(x: int, y: int, words: str) -> Iterator[str]:
-    yield from _hatched(x, y, _CELL - 4, _ROW - 4)
-    yield _rect(x + 16, y + 3, _CELL - 36, _ROW - 10, _PAPER)
-    yield _text(x + 20, y + 15, words, bold=True)
+def _symbols() -> Iterator[str]:
+    yield '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0"><defs>'
+    yield _symbol("failing", [_rect(0, 0, _WIDE, _TALL, _BAD, _INK, 3)])
+    yield _symbol("clean", [_rect(0, 0, _WIDE, _TALL, _CLEAN, _GOOD)])
+    grey = _rect(0, 0, _WIDE, _TALL, _GREY, _INVALID)
+    yield _symbol("few", [grey])
+    yield _symbol("partly", [grey, _text(6, 15, "only in part")])
+    unseen = {"not_answered": "no answer", "never_probed": "never", "not_planned": "no plan"}
+    for name, words in unseen.items():
+        label = _rect(16, 3, _CELL - 36, _ROW - 10, _PAPER)
+        yield _symbol(name, [*_hatched(_WIDE, _TALL), label, _text(20, 15, words, bold=True)])
+    label = _rect(2, _DAY_HEIGHT - 30, _BAR - 4, 20, _PAPER)
+    nothing = _text(6, _DAY_HEIGHT - 16, "nothing", bold=True)
+    yield _symbol("day", [*_hatched(_BAR, _DAY_HEIGHT), label, nothing])
+    yield "</defs></svg>"
 
 
-def _hatched(x: int, y: int, wide: int, tall: int) -> Iterator[str]:
+def _symbol(name: str, parts: Sequence[str]) -> str:
+    return f'<g id="p-{name}">{"".join(parts)}</g>'
+
+
+def _use(name: str, x: int, y: int) -> str:
+    return f'<use href="#p-{name}" x="{x}" y="{y}"/>'
+
+
+def _hatched(wide: int, tall: int) -> Iterator[str]:
     """Yield a rectangle with a thick edge and diagonal lines, which print as they look."""
-    yield _rect(x, y, wide, tall, "#f4e3b2", _INK, 3)
+    yield _rect(0, 0, wide, tall, _SAND, _INK, 3)
     lines = []
     for start in range(_HATCH - tall, wide, _HATCH):
         # From the lower edge up to the right, cut off at the sides.
         left, right = max(0, start), min(wide, start + tall)
-        low, high = y + tall + start - left, y + tall + start - right
-        lines.append(f"M{x + left} {low}L{x + right} {high}")
+        lines.append(f"M{left} {tall + start - left}L{right} {tall + start - right}")
     yield f'<path d="{"".join(lines)}" stroke="{_INK}" stroke-width="3"/>'
 
 
@@ -164,7 +210,8 @@ def _mark(x: int, y: int, shape: str) -> str:
 def _opening(width: int, height: int, title: str) -> Iterator[str]:
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" role="img">'
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" '
+        f'fill="{_INK}" role="img">'
     )
     yield f"<title>{escape(title)}</title>"
     yield _rect(0, 0, width, height, _PAPER)
@@ -180,8 +227,13 @@ def _rect(x: int, y: int, wide: int, tall: int, fill: str, edge: str = "", thick
 
 
 def _text(
-    x: int, y: int, words: str, colour: str = _INK, *, bold: bool = False, small: bool = False
+    x: int, y: int, words: str, colour: str = "", *, bold: bool = False, small: bool = False
 ) -> str:
     shown = words if len(words) <= _LONGEST_LABEL or small else words[: _LONGEST_LABEL - 1] + "…"
-    more = (' font-weight="bold"' if bold else "") + (' font-size="10"' if small else "")
-    return f'<text x="{x}" y="{y}" fill="{colour}"{more}>{escape(shown)}</text>'
+    more = f' fill="{colour}"' if colour else ""
+    more += (' font-weight="bold"' if bold else "") + (' font-size="10"' if small else "")
+    return f'<text x="{x}" y="{y}"{more}>{escape(shown)}</text>'
+
+
+# Each kind of cell once; whatever shows pictures has these before them.
+SYMBOLS = "".join(_symbols())

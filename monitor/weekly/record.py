@@ -27,9 +27,10 @@ from monitor.weekly.running_record import (
     RescoredRow,
     StreamRow,
     UnjudgedRow,
+    WithoutFindingRow,
 )
 
-REPORT_SCHEMA_VERSION: Final = "1.1"
+REPORT_SCHEMA_VERSION: Final = "1.2"
 
 
 class Judgement(StrEnum):
@@ -138,6 +139,7 @@ class ObjectiveRow:
     """An objective of a target, or of one probe of it, over its window up to the week's end.
 
     ``attained_ratio`` and the budget left are ``None`` unless known; the bounds always hold.
+    ``counted`` says what its events are, and where that is not just what Prometheus counts.
     """
 
     target: str
@@ -157,6 +159,7 @@ class ObjectiveRow:
     budget_left: float | None
     budget_left_low: float
     budget_left_high: float
+    counted: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +286,7 @@ class WeeklyReport:
     findings: tuple[FindingRow, ...] = ()
     leaks: tuple[LeakRow, ...] = ()
     rescored: tuple[RescoredRow, ...] = ()
+    without_finding: tuple[WithoutFindingRow, ...] = ()
     objectives: tuple[ObjectiveRow, ...] = ()
     coverage: tuple[CellRow, ...] = ()
     strata: tuple[StratumRow, ...] = ()

@@ -33,14 +33,33 @@ class StreamRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescoredRow:
-    """Kept answers that were found bad when they were judged again in the week, and never before.
+    """Kept answers that were found bad when judged again in the week, or worse than they were.
 
-    They open no finding and count in no rate. Classes are those that a finding may be proven of.
+    They open no finding and count in no rate. ``before`` is what the first judgement said: the
+    class of a bad answer, else ``good``, ``error`` or ``invalid``; ``not_kept`` if it has expired.
     """
 
     target: str
     verdict_class: str
+    before: str
     answers: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutFindingRow:
+    """Bad verdicts of the week that no finding tells of.
+
+    Scheduled ones are in the rates too; what people asked for themselves, and what confirms, is in
+    no rate. Mistakes of scheduled trials (WRONG), which open no finding, are not in here.
+    """
+
+    target: str
+    verdict_class: str
+    source: str
+    scheduled: bool
+    verdicts: int
     first_at: datetime
     last_at: datetime
 
@@ -78,6 +97,9 @@ class ContextRow:
 class NodeRow:
     """A serving node as it was read in the week. Readings that could not tell are neither.
 
+    ``unknown_ratio`` is their share, ``hours_unknown`` says in how many of the week's 168 hours no
+    reading could tell, and ``longest_unknown_hours`` for how long at a stretch none could, between
+    its first and its last reading.
     ``failing_since`` is the first of the readings that failed without a passing one in between,
     ``days_failing`` counts from it to the last of these. The oldest fault by which it failed last
     was public since ``public_since``, ``days_exposed`` before that reading.
@@ -93,6 +115,9 @@ class NodeRow:
     conforming: int
     failing: int
     unknown: int
+    unknown_ratio: float
+    hours_unknown: int
+    longest_unknown_hours: float
     failing_since: datetime | None
     days_failing: float | None
     public_since: date | None

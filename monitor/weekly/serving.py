@@ -12,6 +12,7 @@ from monitor.weekly.inputs import Asked
 from monitor.weekly.running_record import ContextRow, NodeRow
 
 _DAY_SECONDS = 86_400.0
+_WEEK_HOURS = 7 * 24
 FAILS_BELOW = "fails below what it says"
 
 
@@ -79,6 +80,9 @@ def _node(row: Row, faults_public: Mapping[str, date]) -> NodeRow:
         conforming=int(row[7]),
         failing=int(row[8]),
         unknown=int(row[9]),
+        unknown_ratio=int(row[9]) / int(row[6]),
+        hours_unknown=_WEEK_HOURS - int(row[16]),
+        longest_unknown_hours=round(float(row[17]), 4),
         failing_since=since,
         days_failing=_days(since, until),
         public_since=public,

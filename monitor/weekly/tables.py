@@ -21,6 +21,7 @@ TITLES: Mapping[str, str] = {
     "findings": "Findings",
     "leaks": "Leaks, and whose text it was",
     "rescored": "Kept answers that were found bad when judged again",
+    "without_finding": "Bad verdicts that are in no finding",
     "coverage": "Coverage map",
     "objectives": "Objectives and error budgets",
     "trend": "The last weeks",

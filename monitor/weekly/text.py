@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import unicodedata
+from functools import cache
+from operator import is_
 from typing import Any, TypeVar
 
 MOST_CHARACTERS = 500
@@ -16,6 +18,8 @@ def visible(text: str) -> str:
 
     Combining marks beyond two in a row are written out too: they would cover other lines.
     """
+    if text.isascii() and text.isprintable() and len(text) <= MOST_CHARACTERS:
+        return text
     shown, marks = [], 0
     for character in text[:MOST_CHARACTERS]:
         category = unicodedata.category(character)
@@ -28,16 +32,34 @@ def visible(text: str) -> str:
 
 def harmless(record: R) -> R:
     """Return a record, with all records below it, whose every text is ``visible``."""
-    changes = {
-        field.name: _harmless(getattr(record, field.name))
-        for field in dataclasses.fields(record)  # type: ignore[arg-type]  # always a dataclass
-    }
-    return dataclasses.replace(record, **changes)  # type: ignore[type-var]  # the same
+    changes = {}
+    kind: type = type(record)
+    for name in _names(kind):
+        value = getattr(record, name)
+        shown = _harmless(value)
+        # A report has a hundred thousand values, and nearly all of them are harmless as they are.
+        if shown is not value:
+            changes[name] = shown
+    if not changes:
+        return record
+    return dataclasses.replace(record, **changes)  # type: ignore[type-var]  # always a dataclass
+
+
+@cache
+def _names(record: type) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(record))
 
 
 def _harmless(value: Any) -> Any:
-    if type(value) is str:
+    kind: type = type(value)
+    if kind is str:
         return visible(value)
-    if isinstance(value, tuple):
-        return tuple(_harmless(each) for each in value)
-    return harmless(value) if dataclasses.is_dataclass(value) else value
+    if kind is tuple:
+        shown = tuple(_harmless(each) for each in value)
+        return value if all(map(is_, shown, value)) else shown
+    return harmless(value) if _is_record(kind) else value
+
+
+@cache
+def _is_record(kind: type) -> bool:
+    return dataclasses.is_dataclass(kind)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
+from monitor.weekly.events import TOLD_HERE
 from monitor.weekly.inputs import Asked, Gap, KnownTarget
-from monitor.weekly.judging import HOURS
-from monitor.weekly.objectives import TOLD_HERE
+from monitor.weekly.judging import HOURS, LONGEST_UNKNOWN_HOURS
 from monitor.weekly.record import CellRow, CellState, DayRow, FindingRow, StratumRow, UnseenRow
 from monitor.weekly.running_record import ContextRow, NodeRow, UnjudgedRow
 
@@ -105,28 +105,38 @@ def unseen_shapes(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:
             yield _row(each.target, "shape", each.shape, why)
 
 
-def unseen_sources(
-    asked: Asked, context: Iterable[ContextRow], nodes: Iterable[NodeRow]
+def unseen_nodes(
+    asked: Asked, nodes: Sequence[NodeRow], silences: Mapping[str, float]
 ) -> Iterator[UnseenRow]:
-    """Yield what else of a target was not measured: context, nodes, objectives, the drill."""
+    """Yield targets whose nodes were not read, and when nodes could not be told."""
+    read = {row.target for row in nodes}
+    for target in asked.targets:
+        if target.name not in read:
+            why = "no reading is stored" if target.nodes else "none is configured"
+            yield _row(target.name, "nodes", "versions, settings and pools", why)
+    for name, hours in sorted(silences.items()):
+        if hours > LONGEST_UNKNOWN_HOURS:
+            why = f"for {hours:.1f} hours at a stretch no reading of any node could tell"
+            yield _row(name, "nodes", "all nodes", why)
+    for row in nodes:
+        if row.unknown:
+            why = (
+                f"{row.unknown:,} of {row.readings:,} readings could not tell; none could in "
+                f"{row.hours_unknown} of {HOURS} hours, {row.longest_unknown_hours:.1f} in a row"
+            )
+            yield _row(row.target, "nodes", f"node {row.node}", why)
+
+
+def unseen_sources(asked: Asked, context: Iterable[ContextRow]) -> Iterator[UnseenRow]:
+    """Yield what else was not measured: context, what Prometheus counts alone, the drill."""
     for row in context:
         if not row.in_week:
             when = f"last on {row.measured_at:%Y-%m-%d}" if row.measured_at else "never measured"
             yield _row(row.target, "context", "verified size", f"not measured in the week: {when}")
-    read = {(row.target, row.node) for row in nodes}
-    for target in asked.targets:
-        if not any(name == target.name for name, _ in read):
-            why = "no reading is stored" if target.nodes else "none is configured"
-            yield _row(target.name, "nodes", "versions, settings and pools", why)
-    for row_of in nodes:
-        if row_of.unknown:
-            where = f"node {row_of.node}"
-            why = f"{row_of.unknown:,} of {row_of.readings:,} readings could not tell"
-            yield _row(row_of.target, "nodes", where, why)
     others = sorted({each.name for each in asked.objectives if each.sli not in TOLD_HERE})
     if others:
-        why = "worked out by Prometheus alone: see its recorded series"
-        yield _row(_EVERYWHERE, "objectives", ", ".join(others), why)
+        why = "requests of users are counted by Prometheus alone: see its recorded series"
+        yield _row(_EVERYWHERE, "production", ", ".join(others), why)
     if not any(each.sli is Sli.PRODUCTION for each in asked.objectives):
         why = "no objective over what servers and gateways export is configured"
         yield _row(_EVERYWHERE, "production", "status codes and latency of users", why)

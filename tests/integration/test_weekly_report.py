@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from monitor.cli.reading import open_reading
 from monitor.config import Config
 from monitor.errors import UsageError
 from monitor.nodes.ruleset import load_rules
+from monitor.slo.objective import Sli
 from monitor.store.exporting import Form, Wanted, Workshop, export
 from monitor.store.store import KEY_FILE
 from monitor.store.streaming import tables_of
@@ -28,6 +29,7 @@ from monitor.weekly.asking import asked_of
 from monitor.weekly.building import Built, build
 from monitor.weekly.files import Format
 from monitor.weekly.html import MOST_BYTES
+from monitor.weekly.objectives import objectives_of
 from monitor.weekly.verifying import verify
 from monitor.weekly.week import Week
 from tests.integration.processes import davylamp
@@ -105,10 +107,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     )
 
 
-@pytest.fixture(params=WEEKS, ids=lambda week: week.label)
+@pytest.fixture(params=range(len(WEEKS)), ids=["first", "leaking", "decaying", "last"])
 def week(request: pytest.FixtureRequest) -> Week:
-    found: Week = request.param
-    return found
+    number: int = request.param
+    return WEEKS[number]
 
 
 def test_outcomes_are_those_of_the_exchanges(told: Told, week: Week) -> None:
@@ -204,6 +206,93 @@ def test_objectives_count_their_own_window(told: Told, week: Week) -> None:
             expected = "missed" if low > room else "met" if enough and high <= room else None
             assert expected is None or row["attainment"] == expected
             assert enough or row["attainment"] in {"missed", "unknown"}
+
+
+def test_times_of_answers_are_counted_as_they_were_kept(told: Told, week: Week) -> None:
+    rows = by(read_json(told.reports[week])["objectives"], "target", "probe", "objective")
+    since = week.until - timedelta(days=30)
+    for name, within in (("latency", 60.0), ("first-token", 30.0)):
+        first_token = name == "first-token"
+        for target in (LEAKING, DECAYING):
+            times = told.exported.seconds(target, since, week.until, first_token=first_token)
+            assert times, "both are asked and streamed every week"
+            row = rows[target, "", name]
+            slow, n = sum(each > within for each in times), len(times)
+            low, high = always_bounds(slow, n)
+            assert (row["bad"], row["valid"], row["asked"]) == (slow, n, n)
+            assert row["attained_at_least"] == pytest.approx(1 - high, abs=1e-9)
+            assert row["budget_left_low"] == pytest.approx(1 - high / 0.05, rel=1e-6)
+            assert row["budget_left_high"] == pytest.approx(1 - low / 0.05, rel=1e-6)
+        assert rows[MUTE, "", name]["attainment"] == "unknown"
+
+
+@pytest.mark.parametrize("first_token", [False, True], ids=["latency", "first_token"])
+def test_slow_answers_are_those_beyond_any_bound(told: Told, week: Week, first_token: bool) -> None:
+    asked = asked_of(told.config, week)
+    sli = Sli.FIRST_TOKEN if first_token else Sli.LATENCY
+    [shipped] = [each for each in asked.objectives if each.sli is sli]
+    since = week.until - timedelta(days=30)
+    for target in (LEAKING, DECAYING):
+        times = sorted(told.exported.seconds(target, since, week.until, first_token=first_token))
+        # A bound that is one of the times: what takes just as long is quick enough.
+        within = times[len(times) // 2]
+        own = replace(shipped, target=target, within_seconds=within)
+        with open_reading(told.config) as reading:
+            [row], _ = objectives_of(WeekReader(reading.client), replace(asked, objectives=(own,)))
+        assert (row.bad, row.valid) == (sum(each > within for each in times), len(times))
+        assert 0 < row.bad < row.valid
+
+
+def test_sizes_are_covered_that_were_judged_in_the_week(told: Told, week: Week) -> None:
+    judged: dict[str, set[str]] = {LEAKING: set(), DECAYING: set(), MUTE: set()}
+    for verdict in told.exported.rows("verdicts", "decided_at", week.since, week.until):
+        if verdict["source"] == "probe" and verdict["outcome"] in {"good", "bad"}:
+            judged[verdict["target"]].add(verdict["stratum"].split("/")[0])
+    said = read_json(told.reports[week])
+    rows = by(said["objectives"], "target", "probe", "objective")
+    for target, looked in judged.items():
+        planned = {
+            row["stratum"].split("/")[0]
+            for row in said["strata"]
+            if row["target"] == target and row["planned"]
+        }
+        left_out = {
+            row["where"].split(" ")[1].split("/")[0]
+            for row in said["not_looked_at"]
+            if row["target"] == target and row["what"].startswith("stratum (")
+        }
+        sizes = planned | left_out | looked
+        row = rows[target, "", "coverage"]
+        assert (row["bad"], row["valid"]) == (len(sizes - looked), len(sizes))
+        share = len(looked) / len(sizes)
+        assert row["attained_ratio"] == pytest.approx(share)
+        assert row["attained_at_least"] == row["attained_at_most"] == row["attained_ratio"]
+        assert row["attainment"] == ("met" if share >= 0.95 else "missed")
+        assert _instant(row["since"]) == week.since
+
+
+def test_readings_of_nodes_are_counted_over_their_window(told: Told, week: Week) -> None:
+    since = week.until - timedelta(days=30)
+    states = Counter(
+        row["conformity"] for row in told.exported.rows("node_snapshots", "at", since, week.until)
+    )
+    row = by(read_json(told.reports[week])["objectives"], "target", "objective")[LEAKING, "nodes"]
+    assert (row["bad"], row["valid"]) == (states["fail"], states["fail"] + states["pass"])
+    low, _ = always_bounds(states["fail"], row["valid"])
+    assert row["attained_at_most"] == pytest.approx(1 - low, abs=1e-9)
+
+
+def test_bad_verdicts_in_no_finding_are_counted(told: Told, week: Week) -> None:
+    """Mistakes of scheduled trials are in the rates; whatever else is bad is in a finding."""
+    expected: Counter[tuple[str, str]] = Counter()
+    for verdict in told.exported.rows("verdicts", "decided_at", week.since, week.until):
+        loose = verdict["outcome"] == "bad" and not verdict["finding"]
+        if loose and not (verdict["class"] == "WRONG" and verdict["scheduled"]):
+            expected[verdict["target"], verdict["class"]] += 1
+    found: Counter[tuple[str, str]] = Counter()
+    for row in read_json(told.reports[week])["without_finding"]:
+        found[row["target"], row["verdict_class"]] += row["verdicts"]
+    assert found == expected
 
 
 def test_findings_are_told_as_they_stood(told: Told, week: Week) -> None:
@@ -416,7 +505,7 @@ def test_the_head_of_the_audit_chain_is_in_the_report(told: Told, week: Week) ->
 def test_parquet_holds_every_table_of_the_json(told: Told, week: Week) -> None:
     said = read_json(told.reports[week])
     tables = {name for name, value in said.items() if isinstance(value, list)}
-    assert len(tables) == 23
+    assert len(tables) == 24
     for name in tables:
         rows = pq.read_table(told.reports[week] / f"{name}.parquet").to_pylist()
         assert len(rows) == len(said[name])

@@ -38,6 +38,20 @@ class Exported:
                 found[by(row)][row["outcome"]] += 1
         return found
 
+    def seconds(
+        self, target: str, since: datetime, until: datetime, *, first_token: bool
+    ) -> list[float]:
+        """Return how long each exchange of a target's probes took, or the first token of each."""
+        rows = [
+            row
+            for row in self.rows("exchanges", "started_at", since, until)
+            if row["target"] == target and row["probe"] != "traffic"
+        ]
+        if not first_token:
+            return [row["total_seconds"] for row in rows]
+        tokens = [row["first_token_seconds"] for row in rows if row["streamed"]]
+        return [seconds for seconds in tokens if seconds is not None]
+
 
 def exact_upper(bad: int, valid: int) -> float:
     """Return the rate at which at most ``bad`` of ``valid`` come in 5 of 100 cases."""

@@ -33,7 +33,8 @@ from tests.integration.processes import Endpoint, fault, install_all
 from tests.integration.processes import labs as served
 
 SEED = 20261130
-# Never older than what a store keeps, whenever this runs.
+# Never older than what a store keeps, whenever this runs. They stay weeks that are over if a Monday
+# begins meanwhile; so that another process may then have other weeks, no test is named after one.
 WEEKS = tuple(Week.last_before(datetime.now(UTC)).earlier(back) for back in (3, 2, 1, 0))
 LEAKING, DECAYING, MUTE = "glm", "kimi", "mute"
 NODE, RULE = "prefill-0", "sglang-pool-bound"

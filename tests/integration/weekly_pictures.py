@@ -45,9 +45,10 @@ def _report(folder: Path) -> Path:
 def _map_of(page: str) -> str:
     """Return a page of the coverage map of the target that leaks, in the report's own dress."""
     [style] = re.findall(r"<style.*?</style>", page, re.DOTALL)
+    [symbols] = re.findall(r"<svg[^>]*><defs>.*?</defs></svg>", page, re.DOTALL)
     pattern = rf'(<h2 id="coverage">.*?<h3>{LEAKING}</h3>.*?</svg>)'
     [shown] = re.findall(pattern, page, re.DOTALL)
-    return f"<!doctype html><meta charset=utf-8>{style}<body>{shown}"
+    return f"<!doctype html><meta charset=utf-8>{style}<body>{symbols}{shown}"
 
 
 def _photograph(folder: Path, page: Path, size: tuple[int, int], picture: Path) -> None:

@@ -69,11 +69,12 @@ def answer(at: datetime, outcome: str = "good", **given: Any) -> Sequence[Any]:
         "scheduled": True,
         "source": "probe",
     }
-    shared |= {name: value for name, value in given.items() if name != "rescores"}
+    own = {"rescores", "finding"}
+    shared |= {name: value for name, value in given.items() if name not in own}
     first = VerdictRow(
         id=f"verdict-{number}",
         checks_version="1",
-        finding="",
+        finding=given.get("finding", ""),
         rescores=given.get("rescores", ""),
         **shared,
     )
@@ -108,6 +109,27 @@ def leak_of(name: str, at: datetime) -> FindingRow:
     )
 
 
+def reading_of(name: str, at: datetime, conformity: str) -> NodeSnapshotRow:
+    return NodeSnapshotRow(
+        id=f"reading-{at:%Y%m%d%H}",
+        at=at,
+        node="prefill-0",
+        target=name,
+        engine="sglang",
+        engine_version="0.5",
+        role="prefill",
+        conformity=conformity,
+        capacity_tokens=1,
+        used_tokens=0,
+        enforced_tokens=None,
+        advertised_tokens=None,
+        failed_rules=("a-rule",) if conformity == "fail" else (),
+        warned_rules=(),
+        unknown_rules=(),
+        settings="{}",
+    )
+
+
 def judgements(report: WeeklyReport) -> dict[str, Judgement]:
     return {row.target: row.judgement for row in report.targets}
 
@@ -124,25 +146,7 @@ def test_a_leak_of_a_target_that_is_not_configured_any_more_makes_a_report_bad(
 def test_a_failing_node_of_a_target_that_is_not_configured_makes_a_report_bad(
     store: Store, week: Week, computed: Computed
 ) -> None:
-    reading = NodeSnapshotRow(
-        id=f"reading-{week.label}",
-        at=week.since,
-        node="prefill-0",
-        target="former",
-        engine="sglang",
-        engine_version="0.5",
-        role="prefill",
-        conformity="fail",
-        capacity_tokens=1,
-        used_tokens=0,
-        enforced_tokens=None,
-        advertised_tokens=None,
-        failed_rules=("a-rule",),
-        warned_rules=(),
-        unknown_rules=(),
-        settings="{}",
-    )
-    store.writer.put([reading])
+    store.writer.put([reading_of("former", week.since, "fail")])
     assert judgements(computed(week))["former"] is Judgement.BAD
 
 
@@ -170,7 +174,10 @@ def test_leaks_that_judging_again_found_are_told_and_bad(
         said = {"source": "rescore", "scheduled": False, "verdict_class": "LEAK"}
         store.writer.put([*kept, *answer(at, "bad", rescores=kept[0].id, **said)])
     report = computed(week)
-    assert [(r.target, r.verdict_class, r.answers) for r in report.rescored] == [("glm", "LEAK", 5)]
+    [found] = report.rescored
+    assert (found.target, found.verdict_class, found.before, found.answers) == (
+        *("glm", "LEAK", "good", 5),
+    )
     [row] = report.targets
     assert (row.judgement, row.good, row.bad) == (Judgement.BAD, 5, 0)
     assert "judged again" in row.why
@@ -184,6 +191,82 @@ def test_what_judging_again_only_found_again_is_told_by_its_finding(
     said = {"source": "rescore", "scheduled": False, "verdict_class": "LEAK"}
     store.writer.put([*kept, *answer(at, "bad", rescores=kept[0].id, **said)])
     assert computed(week).rescored == ()
+
+
+def test_what_was_found_worse_or_is_a_mistake_is_told_with_what_it_was(
+    store: Store, week: Week, computed: Computed
+) -> None:
+    at = week.since + timedelta(days=1)
+    again = {"source": "rescore", "scheduled": False}
+    worse = answer(at, "bad", verdict_class="CONTRACT", finding="finding-1")
+    milder = answer(at, "bad", verdict_class="LEAK", finding="finding-2")
+    fine, unjudged = answer(at), answer(at, "invalid")
+    store.writer.put([*worse, *milder, *fine, *unjudged])
+    for kept, verdict_class in ((worse, "LEAK"), (milder, "CONTRACT"), (fine, "WRONG")):
+        said = again | {"verdict_class": verdict_class, "rescores": kept[0].id}
+        store.writer.put(answer(at, "bad", **said))
+    store.writer.put(answer(at, "bad", verdict_class="WRONG", rescores=unjudged[0].id, **again))
+    store.writer.put(answer(at, "bad", verdict_class="WRONG", rescores="verdict-gone", **again))
+    report = computed(week)
+    assert [(row.verdict_class, row.before, row.answers) for row in report.rescored] == [
+        *(("LEAK", "CONTRACT", 1), ("WRONG", "good", 1)),
+        *(("WRONG", "invalid", 1), ("WRONG", "not_kept", 1)),
+    ]
+    assert judgements(report)["glm"] is Judgement.BAD
+
+
+@pytest.mark.parametrize("scheduled", [True, False])
+def test_a_leak_in_no_finding_is_told_and_bad(
+    store: Store, week: Week, computed: Computed, scheduled: bool
+) -> None:
+    at = week.since + timedelta(days=1)
+    for minute in range(9):
+        store.writer.put(answer(at + timedelta(minutes=minute)))
+    store.writer.put(answer(at, "bad", verdict_class="LEAK", scheduled=scheduled))
+    # These are told elsewhere: in a finding, in the rates, as drift, as judged again.
+    store.writer.put(answer(at, "bad", verdict_class="LEAK", finding="finding-9"))
+    store.writer.put(answer(at, "bad", verdict_class="WRONG"))
+    store.writer.put(answer(at, "bad", verdict_class="DRIFT", source="stream", scheduled=False))
+    report = computed(week)
+    [row] = report.without_finding
+    assert (row.target, row.verdict_class, row.source) == ("glm", "LEAK", "probe")
+    assert (row.scheduled, row.verdicts, row.first_at) == (scheduled, 1, at)
+    [of] = report.targets
+    assert (of.judgement, of.why) == (
+        Judgement.BAD,
+        "1 bad verdict is in no finding, the worst LEAK",
+    )
+
+
+def test_what_people_asked_for_themselves_and_was_wrong_is_told(
+    store: Store, week: Week, computed: Computed
+) -> None:
+    at = week.since + timedelta(days=1)
+    store.writer.put(answer(at))
+    store.writer.put(answer(at, "bad", verdict_class="WRONG", scheduled=False))
+    report = computed(week)
+    assert [(r.verdict_class, r.scheduled) for r in report.without_finding] == [("WRONG", False)]
+    assert judgements(report)["glm"] is Judgement.UNSURE
+
+
+def test_how_long_nodes_could_not_be_told_is_in_hours(
+    store: Store, week: Week, computed: Computed
+) -> None:
+    hours = (0, 1, 2, 9, 10, 40, 41)
+    for hour in hours:
+        state = "unknown" if hour in {1, 9, 41} else "pass"
+        reading = reading_of("glm", week.since + timedelta(hours=hour, minutes=30), state)
+        store.writer.put([*answer(week.since), reading])
+    report = computed(week)
+    [node] = report.nodes
+    assert (node.readings, node.unknown, node.hours_unknown) == (7, 3, 164)
+    assert node.unknown_ratio == 3 / 7
+    assert node.longest_unknown_hours == 30.0
+    why = [
+        row.why for row in report.not_looked_at if (row.what, row.where) == ("nodes", "all nodes")
+    ]
+    # From the last that could tell to the week's end.
+    assert why == ["for 127.5 hours at a stretch no reading of any node could tell"]
 
 
 def test_verdicts_that_were_written_twice_are_kept_once(store: Store, week: Week) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -15,8 +16,8 @@ from monitor.weekly.coverage import (
     strata_of,
 )
 from monitor.weekly.inputs import KnownTarget, Place
-from monitor.weekly.pictures import map_picture
-from monitor.weekly.record import CellState
+from monitor.weekly.pictures import SYMBOLS, map_picture
+from monitor.weekly.record import CellRow, CellState
 from tests.unit.weekly.samples import a_cell
 
 
@@ -99,15 +100,39 @@ def test_lengths_and_concurrencies_stand_in_their_order() -> None:
     assert sorted(["c32", "c2", "-", "c1"], key=concurrency_order) == ["-", "c1", "c2", "c32"]
 
 
+def drawn(*cells: CellRow) -> str:
+    """Return the map of cells with all that it refers to."""
+    picture = map_picture(cells)
+    symbols = dict(re.findall(r'<g id="([a-z_-]+)">(.*?)</g>', SYMBOLS))
+    return picture + "".join(symbols[name] for name in re.findall(r'href="#([^"]+)"', picture))
+
+
 def test_what_was_never_probed_is_drawn_as_heavily_as_what_fails() -> None:
     def edges(state: CellState, **given: int) -> int:
-        return map_picture([a_cell(state, **given)]).count('stroke-width="3"')
+        return drawn(a_cell(state, **given)).count('stroke-width="3"')
 
     failing = edges(CellState.FAILING, bad=1)
     for state in (CellState.NEVER_PROBED, CellState.NOT_PLANNED, CellState.NOT_ANSWERED):
         assert edges(state) >= failing > 0, state
     assert edges(CellState.CLEAN) == edges(CellState.FEW) == 0
-    assert "#c6e7d4" not in map_picture([a_cell(CellState.FEW)])
+    assert "#c6e7d4" not in drawn(a_cell(CellState.FEW))
+    assert "#c6e7d4" in drawn(a_cell(CellState.CLEAN))
+
+
+def test_shapes_that_no_plan_asks_at_a_concurrency_share_a_hatched_row_with_their_names() -> None:
+    def cells(shape: str, state: CellState) -> list[CellRow]:
+        return [a_cell(state, shape=shape, length=length) for length in ("short", "8k")]
+
+    shapes = [f"shape-{number}" for number in range(9)]
+    unplanned = [cell for shape in shapes for cell in cells(shape, CellState.NOT_PLANNED)]
+    picture = drawn(*cells("canary", CellState.CLEAN), *unplanned)
+    assert picture.count(">no plan<") == 2
+    assert "9 other shapes" in picture
+    assert [shape for shape in shapes if shape not in picture] == []
+    assert len(picture) < len(drawn(*unplanned[:2])) + 2_000
+    # One alone has a row of its own, and so has one that is only in part without a plan.
+    part = [a_cell(CellState.NOT_PLANNED), a_cell(CellState.NEVER_PROBED, length="8k")]
+    assert "other shapes" not in drawn(*cells("pair", CellState.NOT_PLANNED), *part)
 
 
 def test_a_cell_with_a_planned_stratum_that_nobody_judged_is_not_clean() -> None:
@@ -119,8 +144,8 @@ def test_a_cell_with_a_planned_stratum_that_nobody_judged_is_not_clean() -> None
     assert states(strata_of(of, "glm", mute))[cell] is CellState.PARTLY
     both = {asked: Tally(good=100), never: Tally(good=1)}
     assert states(strata_of(of, "glm", both))[cell] is CellState.CLEAN
-    assert "only in part" in map_picture([a_cell(CellState.PARTLY)])
-    assert "#c6e7d4" not in map_picture([a_cell(CellState.PARTLY)])
+    assert "only in part" in drawn(a_cell(CellState.PARTLY))
+    assert "#c6e7d4" not in drawn(a_cell(CellState.PARTLY))
 
 
 def test_a_cell_of_which_less_than_half_could_be_judged_is_not_clean() -> None:

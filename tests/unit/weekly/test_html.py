@@ -20,7 +20,7 @@ HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "strong", "span"),
     *("code", "nav", "ul", "li", "a", "div", "table", "thead", "tbody", "tr", "th", "td"),
-    *("svg", "rect", "text", "line", "path", "polygon"),
+    *("svg", "rect", "text", "line", "path", "polygon", "defs", "g", "use"),
 }
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from monitor.weekly.judging import HOURS, LEAST_HOURS, Seen, judged
+from monitor.slo.objective import Sli
+from monitor.weekly.judging import (
+    HOURS,
+    LEAST_HOURS,
+    LONGEST_UNKNOWN_HOURS,
+    MOST_UNKNOWN_SHARE,
+    Seen,
+    judged,
+)
 from monitor.weekly.record import (
     Attainment,
     DayRow,
@@ -16,13 +24,21 @@ from monitor.weekly.record import (
     StratumRow,
     TrendRow,
 )
-from monitor.weekly.running_record import ContextRow, NodeRow, RescoredRow
+from monitor.weekly.running_record import ContextRow, NodeRow, RescoredRow, WithoutFindingRow
 from tests.unit.weekly.samples import WEEK, a_finding, a_row
 from tests.unit.weekly.test_coverage import target
 from tests.unit.weekly.test_targets import week
 
 COUNTS = {"good": 1, "bad": 0, "errors": 0, "invalid": 0}
-WELL = {"readings": 28, "conforming": 28, "failing": 0, "unknown": 0}
+WELL = {
+    "readings": 28,
+    "conforming": 28,
+    "failing": 0,
+    "unknown": 0,
+    "unknown_ratio": 0.0,
+    "hours_unknown": 0,
+    "longest_unknown_hours": 0.5,
+}
 BELOW = "fails below what it says"
 
 
@@ -31,8 +47,19 @@ def stratum(shape: str = "canary", **given: Any) -> StratumRow:
     return row
 
 
-def objective(attainment: Attainment, probe: str = "") -> ObjectiveRow:
-    row: ObjectiveRow = a_row(ObjectiveRow, objective="answers", attainment=attainment, probe=probe)
+def objective(attainment: Attainment, probe: str = "", sli: Sli = Sli.SEMANTIC) -> ObjectiveRow:
+    given = {"objective": "answers", "attainment": attainment, "probe": probe, "sli": sli.value}
+    row: ObjectiveRow = a_row(ObjectiveRow, **given)
+    return row
+
+
+def node(**given: Any) -> NodeRow:
+    row: NodeRow = a_row(NodeRow, **(WELL | given))
+    return row
+
+
+def loose(verdict_class: str, **given: Any) -> WithoutFindingRow:
+    row: WithoutFindingRow = a_row(WithoutFindingRow, verdict_class=verdict_class, **given)
     return row
 
 
@@ -44,7 +71,7 @@ def seen(now: TrendRow | None = None, **given: Any) -> Seen:
         hours=HOURS,
         days=[a_row(DayRow, day=day, **COUNTS) for day in WEEK.days],
         objectives=[objective(Attainment.MET)],
-        nodes=[a_row(NodeRow, **WELL)],
+        nodes=[node()],
         context=[a_row(ContextRow, in_week=True, state="verified as advertised")],
         strata=[stratum(), stratum("boundary")],
     )
@@ -71,11 +98,19 @@ BAD = {
         {"rescored": [a_row(RescoredRow, verdict_class="LEAK", answers=100)]},
         "100 kept answers were found bad when judged again, the worst LEAK",
     ),
+    "a leak in no finding": (
+        {"without_finding": [loose("CONTRACT"), loose("LEAK", scheduled=False, verdicts=1)]},
+        "1 bad verdict is in no finding, the worst LEAK",
+    ),
+    "an answer crossed in no finding": (
+        {"without_finding": [loose("CROSSED", verdicts=2)]},
+        "2 bad verdicts are in no finding, the worst CROSSED",
+    ),
     "too many": ({"now": week(1_000, bad=50)}, "more than 0.1000% of its answers"),
     "an objective": ({"objectives": [objective(Attainment.MISSED)]}, "objective answers"),
     "one of a probe": ({"objectives": [objective(Attainment.MISSED, "pair")]}, "missed over"),
     "a node": (
-        {"nodes": [a_row(NodeRow, **(WELL | {"failing": 28}))]},
+        {"nodes": [node(failing=28)]},
         "1 node failed in 28 readings",
     ),
     "context": ({"context": [a_row(ContextRow, in_week=True, state=BELOW)]}, BELOW),
@@ -138,8 +173,28 @@ UNSURE = {
     "unknown": ({"objectives": [objective(Attainment.UNKNOWN)]}, "not shown to be met"),
     "nodes": ({"known": replace(target(), nodes=True), "nodes": ()}, "nodes were not read"),
     "unsure nodes": (
-        {"nodes": [a_row(NodeRow, **(WELL | {"unknown": 15}))]},
-        "of 1 node most readings could not tell",
+        {"nodes": [node(), node(unknown=3, unknown_ratio=MOST_UNKNOWN_SHARE + 0.01)]},
+        "1 node could not be told for long: at worst in 11.0% of the readings",
+    ),
+    "a silent node": (
+        {"nodes": [node(longest_unknown_hours=LONGEST_UNKNOWN_HOURS + 0.5)]},
+        "for 12.5 hours at a stretch",
+    ),
+    "silent nodes": (
+        {"nodes_silent_hours": LONGEST_UNKNOWN_HOURS + 0.5},
+        "for 12.5 hours no reading of any node could tell",
+    ),
+    "coverage": (
+        {"objectives": [objective(Attainment.MISSED, sli=Sli.COVERAGE)]},
+        "not shown to be met: objective answers",
+    ),
+    "a bad answer in no finding": (
+        {"without_finding": [loose("CONTRACT", verdicts=3)]},
+        "3 bad verdicts are in no finding, the worst CONTRACT",
+    ),
+    "mistakes judged again": (
+        {"rescored": [a_row(RescoredRow, verdict_class="WRONG", answers=2)]},
+        "2 kept answers were found bad when judged again, the worst WRONG",
     ),
     "old context": ({"context": [a_row(ContextRow, in_week=False, state=BELOW)]}, "last measured"),
 }
@@ -158,3 +213,16 @@ def test_what_is_no_fault_leaves_a_target_good() -> None:
     assert judged(seen(findings=dismissed))[0] is Judgement.GOOD
     by_probe = [objective(Attainment.MET), objective(Attainment.NOT_SHOWN, "pair")]
     assert judged(seen(objectives=by_probe))[0] is Judgement.GOOD
+    mistakes = [loose("WRONG", scheduled=False)]
+    assert judged(seen(without_finding=mistakes))[0] is Judgement.GOOD
+
+
+def test_good_says_how_many_readings_of_nodes_could_not_tell() -> None:
+    most = node(
+        unknown=2,
+        unknown_ratio=MOST_UNKNOWN_SHARE,
+        longest_unknown_hours=LONGEST_UNKNOWN_HOURS,
+    )
+    judgement, why = judged(seen(nodes=[most], nodes_silent_hours=LONGEST_UNKNOWN_HOURS))
+    assert judgement is Judgement.GOOD
+    assert why.endswith("; 2 of 28 readings of nodes could not tell")

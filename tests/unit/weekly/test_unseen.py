@@ -95,7 +95,7 @@ def test_context_that_is_old_or_was_never_measured() -> None:
     never = a_row(ContextRow, target="kimi", in_week=False, measured_at=None)
     old = a_row(ContextRow, in_week=False, measured_at=WEEK.since - timedelta(days=3))
     now = a_row(ContextRow, target="mute", in_week=True)
-    rows = list(unseen.unseen_sources(asked(), [never, old, now], []))
+    rows = list(unseen.unseen_sources(asked(), [never, old, now]))
     assert [(r.target, r.why) for r in rows if r.what == "context"] == [
         ("kimi", "not measured in the week: never measured"),
         ("glm", "not measured in the week: last on 2026-10-30"),
@@ -103,23 +103,31 @@ def test_context_that_is_old_or_was_never_measured() -> None:
 
 
 def test_nodes_that_are_not_configured_not_read_or_could_not_tell() -> None:
-    def told(of: Asked, *nodes: NodeRow) -> list[str]:
-        return [row.why for row in unseen.unseen_sources(of, [], nodes) if row.what == "nodes"]
+    def told(of: Asked, *nodes: NodeRow, silent: float = 0.0) -> list[str]:
+        rows = list(unseen.unseen_nodes(of, nodes, {"glm": silent}))
+        assert {row.what for row in rows} <= {"nodes"}
+        return [row.why for row in rows]
 
     assert told(asked()) == ["none is configured"]
     assert told(asked(nodes=True)) == ["no reading is stored"]
-    unsure = a_row(NodeRow, unknown=3, readings=28)
-    assert told(asked(nodes=True), unsure) == ["3 of 28 readings could not tell"]
+    unsure = a_row(NodeRow, unknown=3, readings=28, hours_unknown=30, longest_unknown_hours=7.25)
+    assert told(asked(nodes=True), unsure) == [
+        "3 of 28 readings could not tell; none could in 30 of 168 hours, 7.2 in a row"
+    ]
     assert told(asked(nodes=True), a_row(NodeRow, unknown=0)) == []
+    assert told(asked(nodes=True), a_row(NodeRow, unknown=0), silent=60.0) == [
+        "for 60.0 hours at a stretch no reading of any node could tell"
+    ]
 
 
 def test_objectives_of_prometheus_alone_production_the_drill_and_traffic() -> None:
     of = asked(objective("semantic", Sli.SEMANTIC), objective("slow", Sli.LATENCY))
-    rows = {row.what: row.where for row in unseen.unseen_sources(of, [], [])}
-    assert rows["objectives"] == "slow"
-    assert {"production", "drill", "traffic", "rotation"} <= rows.keys()
+    rows = {row.what: row.where for row in unseen.unseen_sources(of, [])}
+    assert rows["production"] == "status codes and latency of users"
+    assert {"drill", "traffic", "rotation"} <= rows.keys()
     mapped = asked(objective("users", Sli.PRODUCTION))
-    assert "production" not in {row.what for row in unseen.unseen_sources(mapped, [], [])}
+    [row] = [row for row in unseen.unseen_sources(mapped, []) if row.what == "production"]
+    assert (row.where, "Prometheus alone" in row.why) == ("users", True)
 
 
 def test_streams_that_cannot_be_read() -> None:

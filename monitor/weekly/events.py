@@ -1,0 +1,171 @@
+"""The events of objectives as the store has them: how many were bad, valid, and asked at all.
+
+They are counted as the PromQL of ``monitor.slo.indicators`` counts them. Where the store cannot,
+``Events.counted`` says how it differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from monitor.slo.objective import Objective, Sli
+from monitor.slo.objective_rules import COVERAGE_DAYS
+from monitor.slo.windows import DAY
+from monitor.store.panels import Step
+from monitor.store.week_reader import Span, Tally, Timed, WeekReader
+from monitor.weekly.coverage import axes
+from monitor.weekly.inputs import Asked, KnownTarget
+from monitor.weekly.week import Week
+
+# By target and probe; an objective over all probes of a target has none.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Events:
+    """What happened in the window of an objective, and what was ``counted``, in words.
+
+    ``there`` is false where the objective is about nothing that was asked.
+    """
+
+    bad: int = 0
+    valid: int = 0
+    asked: int = 0
+    counted: str = ""
+    there: bool = True
+
+
+def span_of(week: Week, objective: Objective) -> Span:
+    """Return the window of an objective up to a week's end."""
+    seconds = COVERAGE_DAYS * DAY if objective.sli is Sli.COVERAGE else objective.window_seconds
+    return Span(since=week.until - timedelta(seconds=seconds), until=week.until)
+
+
+def events_of(
+    reader: WeekReader, asked: Asked, objective: Objective
+) -> tuple[Mapping[Key, Events], Events]:
+    """Return the events of an objective, and those of whom it has none."""
+    return _EVENTS[objective.sli](reader, asked, objective)
+
+
+def _exchanges(
+    reader: WeekReader, asked: Asked, objective: Objective
+) -> tuple[Mapping[Key, Events], Events]:
+    span = span_of(asked.week, objective)
+    found: dict[Key, Tally] = {}
+    for key, tally in reader.tallies(span, ("target", "probe"), _step(objective)).items():
+        if (of := _key(objective, key[0], key[1])) is not None:
+            found[of] = found.get(of, Tally()).plus(tally)
+    return {key: _of_tally(objective, tally) for key, tally in found.items()}, _of_tally(
+        objective, Tally()
+    )
+
+
+def _of_tally(objective: Objective, tally: Tally) -> Events:
+    if objective.sli is Sli.AVAILABILITY:
+        return Events(
+            bad=tally.errors,
+            valid=tally.valid + tally.errors,
+            asked=tally.asked,
+            counted="scheduled exchanges; errors are bad",
+        )
+    counted = "scheduled exchanges that were judged"
+    return Events(bad=tally.bad, valid=tally.valid, asked=tally.asked, counted=counted)
+
+
+def _timed(
+    reader: WeekReader, asked: Asked, objective: Objective
+) -> tuple[Mapping[Key, Events], Events]:
+    span, within = span_of(asked.week, objective), objective.within_seconds or 0.0
+    first_token = objective.sli is Sli.FIRST_TOKEN
+    found: dict[Key, Timed] = {}
+    times = reader.timed(span, within, _step(objective), first_token=first_token)
+    for (target, probe), timed in times.items():
+        if (of := _key(objective, target, probe)) is not None:
+            found[of] = found.get(of, Timed()).plus(timed)
+    return {key: _of_timed(objective, timed) for key, timed in found.items()}, _of_timed(
+        objective, Timed()
+    )
+
+
+def _of_timed(objective: Objective, timed: Timed) -> Events:
+    within = f"{objective.within_seconds:g} s"
+    counted = f"exchanges of probes by their start, confirmations too; over {within} is bad"
+    if objective.sli is Sli.FIRST_TOKEN:
+        counted = f"streamed exchanges with a first token, by their start; after {within} is bad"
+    if timed.expired:
+        counted += f"; the times of {timed.expired:,} have expired"
+    return Events(
+        bad=timed.slow,
+        valid=timed.timed,
+        asked=timed.timed + timed.expired,
+        counted=counted,
+        # A target that cannot stream has no first tokens.
+        there=bool(objective.sli is Sli.LATENCY or timed.streamed or not timed.kept),
+    )
+
+
+def _nodes(
+    reader: WeekReader, asked: Asked, objective: Objective
+) -> tuple[Mapping[Key, Events], Events]:
+    counted = "stored readings of nodes; Prometheus counts scrapes"
+    counts = reader.node_counts(span_of(asked.week, objective))
+    return {
+        (target, ""): Events(bad=failed, valid=failed + well, asked=readings, counted=counted)
+        for target, (readings, failed, well) in counts.items()
+    }, Events(counted=counted)
+
+
+def _sizes(
+    reader: WeekReader, asked: Asked, objective: Objective
+) -> tuple[Mapping[Key, Events], Events]:
+    judged = reader.judged_strata(span_of(asked.week, objective))
+    return {
+        (target.name, ""): _covered(target, judged.get(target.name, set()))
+        for target in asked.targets
+    }, Events()
+
+
+def _covered(target: KnownTarget, judged: set[str]) -> Events:
+    """Return which sizes of a target were not judged, of those that are known at all."""
+    looked = {_size(stratum) for stratum in judged}
+    known = {_size(place.stratum) for place in target.planned}
+    # One without a probe is no stratum: a model that nobody asks.
+    known |= {_size(gap.stratum) for gap in target.gaps if gap.probe}
+    sizes = known | looked
+    return Events(
+        bad=len(sizes - looked),
+        valid=len(sizes),
+        asked=len(sizes),
+        counted=f"prompt sizes, planned now or asked, by whether one was judged in {COVERAGE_DAYS} "
+        "days; all are counted, nothing is estimated",
+    )
+
+
+def _size(stratum: str) -> str:
+    return axes(stratum)[0]
+
+
+def _key(objective: Objective, target: str, probe: str) -> Key | None:
+    if objective.probes and probe not in objective.probes:
+        return None
+    return target, probe if objective.by_probe else ""
+
+
+def _step(objective: Objective) -> Step:
+    return Step.DAY if objective.window_seconds % DAY == 0 else Step.HOUR
+
+
+_Source = Callable[[WeekReader, Asked, Objective], tuple[Mapping[Key, Events], Events]]
+_EVENTS: Mapping[Sli, _Source] = {
+    Sli.SEMANTIC: _exchanges,
+    Sli.AVAILABILITY: _exchanges,
+    Sli.LATENCY: _timed,
+    Sli.FIRST_TOKEN: _timed,
+    Sli.NODES: _nodes,
+    Sli.COVERAGE: _sizes,
+}
+# Requests of users are counted by Prometheus alone, from what only it keeps.
+TOLD_HERE = frozenset(_EVENTS)
