@@ -10,6 +10,7 @@ from monitor.config import Config, NodeTarget, Target
 from monitor.config.proofs import config_warnings, impossible_proofs, node_warnings
 from monitor.config.show import render_effective
 from monitor.config.target import PriceList
+from monitor.slo import Sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +38,42 @@ class Report:
     data: Mapping[str, object] = field(default_factory=dict)
 
 
-def config_check(config: Config, *, today: date, estimate: Estimate | None = None) -> Report:
-    """Say that a loaded file is well, and what it cannot prove; a broken file never gets here."""
+def config_check(
+    config: Config,
+    *,
+    today: date,
+    estimate: Estimate | None = None,
+    objectives: Sources | None = None,
+) -> Report:
+    """Say that a loaded file is well, and what it cannot prove; a broken file never gets here.
+
+    ``objectives`` are those of its own that were read.
+    """
     targets = [_checked(config, target, today, estimate) for target in config.settings.targets]
     count = len(targets)
     lines = [f"OK {config.file}: {count} target{'' if count == 1 else 's'}, hash {config.hash}"]
     for checked in targets:
         lines += ["", *checked.lines()]
+    if objectives is not None and (objectives.slos or objectives.production):
+        lines += ["", _objective_words(config, objectives)]
     data = {
         "file": str(config.file),
         "hash": config.hash,
         "targets": [checked.data() for checked in targets],
+        "objectives": [slo.name for slo in objectives.slos] if objectives is not None else [],
     }
     return Report(text="\n".join(lines) + "\n", data=data)
+
+
+def _objective_words(config: Config, objectives: Sources) -> str:
+    given = config.settings.slos
+    place = f" of {given}" if isinstance(given, str) else ""
+    words = [
+        f"{len(found)} {what}{'' if len(found) == 1 else 's'}"
+        for found, what in ((objectives.slos, "objective"), (objectives.production, "mapping"))
+        if found
+    ]
+    return f"{', '.join(words)}{place}; `davylamp rules build` makes rules of them"
 
 
 def config_show(config: Config) -> Report:

@@ -11,6 +11,7 @@ from monitor.cli.estimate import day_estimate
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
 from monitor.clock import SystemClock
 from monitor.configured import read_config
+from monitor.slo import own_sources
 
 app = typer.Typer(
     add_completion=False,
@@ -22,10 +23,16 @@ app = typer.Typer(
 
 @app.command()
 def check(config: ConfigOption = DEFAULT_CONFIG, json: JsonOption = None) -> int:
-    """Say whether the file is well, what a day costs, and what it cannot prove."""
+    """Say whether the file is well, what a day costs, and what it cannot prove.
+
+    The files of a folder of objectives are read too.
+    """
     settings = read_config(str(config))
+    objectives = own_sources(settings)
     today = SystemClock().now().date()
-    return tell(config_check(settings, today=today, estimate=day_estimate), json)
+    return tell(
+        config_check(settings, today=today, estimate=day_estimate, objectives=objectives), json
+    )
 
 
 @app.command()

@@ -8,8 +8,6 @@ from pathlib import Path
 import yaml
 
 from monitor.config import Config
-from monitor.config.crosscheck import slo_problems
-from monitor.config.problems import ConfigErrors
 from monitor.config.slos import Slo
 from monitor.configured import choices_of, golden_prompts, read_config, target_view
 from monitor.dayplan.plan import day_plan
@@ -18,10 +16,9 @@ from monitor.prompts import GoldenPrompt
 from monitor.slo import (
     Built,
     Links,
-    Sources,
     objectives_of,
     own_rules,
-    refuse_shipped_names,
+    own_sources,
     shipped_rules,
     sources_folder,
     sources_of,
@@ -55,24 +52,12 @@ def built_from(config: Path | None, links: Links) -> Built:
         objectives = objectives_of(sources.slos, "", stated_volume)
         return shipped_rules(objectives, sources.production, links)
     settings = read_config(str(config))
-    sources = _own_sources(settings)
+    sources = own_sources(settings)
     if not sources.slos and not sources.production:
         msg = f"{config}: no objective to build from (add slos; docs/slos.md shows how)"
         raise UsageError(msg)
-    refuse_shipped_names(sources.slos)
     objectives = objectives_of(sources.slos, settings.environment, _PlannedVolume(settings))
     return own_rules(objectives, sources.production, links)
-
-
-def _own_sources(config: Config) -> Sources:
-    given = config.settings.slos
-    if not isinstance(given, str):
-        return Sources(slos=given, production=())
-    sources = sources_of(config.file.parent / given)
-    problems = list(slo_problems(sources.slos, [target.name for target in config.targets]))
-    if problems:
-        raise ConfigErrors(problems)
-    return sources
 
 
 class _PlannedVolume:

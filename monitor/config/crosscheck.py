@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from monitor.config.nodes import Node, NodeTarget
 from monitor.config.pages import Drain, Window
 from monitor.config.schema import Settings
-from monitor.config.secrets import quoted
+from monitor.config.secrets import Place, quoted
 from monitor.config.section import Section
 from monitor.config.slos import Slo
 from monitor.config.target import PROFILES, Target
@@ -198,14 +198,16 @@ def _model_name(target: Target) -> str:
 
 
 def _unique(sections: Iterable[Section], key: str, what: str) -> Iterator[ConfigError]:
-    seen: dict[str, int | None] = {}
+    seen: dict[str, Place] = {}
     for section in sections:
-        value = getattr(section, key)
+        value, place = getattr(section, key), section.place_of(key)
         if value in seen:
             problem = f"a second {what} {quoted(value)}"
-            yield _error(section, key, problem, f"the first stands on line {seen[value]}")
+            first = seen[value]
+            elsewhere = f" of {first.file.name}" if first.file != place.file else ""
+            yield _error(section, key, problem, f"the first stands on line {first.line}{elsewhere}")
         else:
-            seen[value] = section.place_of(key).line
+            seen[value] = place
 
 
 def _error(section: Section, key: str, problem: str, remedy: str, *below: str | int) -> ConfigError:

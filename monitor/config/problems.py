@@ -20,10 +20,10 @@ Words = tuple[str, str]
 
 
 class ConfigErrors(ConfigError):  # noqa: N818 - it holds several
-    """Everything that is wrong with one file, one line each, in the order of the file."""
+    """Everything that is wrong with some files, one line each, in the order of file and line."""
 
     def __init__(self, errors: Iterable[ConfigError]) -> None:
-        self.errors = tuple(sorted(errors, key=lambda error: error.line or 0))
+        self.errors = tuple(sorted(errors, key=lambda error: (error.file, error.line or 0)))
         first = self.errors[0]
         super().__init__(
             first.problem,

@@ -11,7 +11,7 @@ from monitor.slo.objective import Objective, Sli
 from monitor.slo.sources import (
     Sources,
     objectives_of,
-    refuse_shipped_names,
+    own_sources,
     sources_folder,
     sources_of,
     stated_volume,
@@ -27,7 +27,7 @@ __all__ = [
     "differences",
     "objectives_of",
     "own_rules",
-    "refuse_shipped_names",
+    "own_sources",
     "shipped_rules",
     "sources_folder",
     "sources_of",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from monitor.config import Config
+from monitor.config.crosscheck import slo_problems
 from monitor.config.load import load_document
+from monitor.config.problems import ConfigErrors
 from monitor.config.slos import ProductionSeries, ProductionSource, Slo, SloFile
 from monitor.errors import ConfigError
 from monitor.slo.objective import Objective, Sli
@@ -47,11 +50,42 @@ def sources_of(folder: Path) -> Sources:
     if not 0 < len(files) <= MAX_FILES:
         problem = f"expected 1 to {MAX_FILES} files *.yaml"
         raise ConfigError(problem, file=folder, remedy="name a folder of objectives")
-    read = [load_document(SloFile, file) for file in files]
+    read = list(_documents(files))
     production = [_production(each) for file in read for each in file.production]
     return Sources(
         slos=tuple(slo for file in read for slo in file.slos), production=tuple(production)
     )
+
+
+def own_sources(config: Config) -> Sources:
+    """Return the objectives of a configuration, read from their folder if it names one.
+
+    Raises ``ConfigErrors`` for everything that is wrong with them, each with file, line and remedy.
+    """
+    given = config.settings.slos
+    if isinstance(given, str):
+        found = sources_of(config.file.parent / given)
+    else:
+        found = Sources(slos=given, production=())
+    named = [target.name for target in config.settings.targets]
+    problems = [*slo_problems(found.slos, named), *_shipped_names(found.slos)]
+    if problems:
+        raise ConfigErrors(problems)
+    return found
+
+
+def _documents(files: Sequence[Path]) -> Iterator[SloFile]:
+    """Yield what each file holds. Raises ``ConfigErrors`` of all of them, once all are read."""
+    problems: list[ConfigError] = []
+    for file in files:
+        try:
+            yield load_document(SloFile, file)
+        except ConfigErrors as several:
+            problems += several.errors
+        except ConfigError as error:
+            problems.append(error)
+    if problems:
+        raise ConfigErrors(problems)
 
 
 def stated_volume(slo: Slo) -> tuple[float, str]:
@@ -73,12 +107,12 @@ def objectives_of(slos: Iterable[Slo], env: str, volume: Volume) -> tuple[Object
     return tuple(_objective(slo, env, volume) for slo in slos)
 
 
-def refuse_shipped_names(slos: Sequence[Slo]) -> None:
-    """Raise ``ConfigError`` for an objective that goes by the name of a shipped one."""
+def _shipped_names(slos: Sequence[Slo]) -> Iterator[ConfigError]:
+    """Yield an error for each objective that goes by the name of a shipped one."""
     for slo in slos:
         if slo.name in SHIPPED_NAMES:
             place = slo.place_of("name")
-            raise ConfigError(
+            yield ConfigError(
                 f"'{slo.name}' is the name of a shipped objective",
                 file=place.file,
                 line=place.line,
