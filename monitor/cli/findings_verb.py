@@ -11,12 +11,13 @@ import typer
 
 from monitor.cli.desk import open_desk
 from monitor.cli.examination import localised, verified
-from monitor.cli.instants import parse_lasting, parse_share
+from monitor.cli.instants import parse_instant, parse_lasting, parse_share
 from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_text
+from monitor.clock import SystemClock
 from monitor.configured import read_config
-from monitor.daemon.desk import Said, Wanted
+from monitor.daemon.desk import Said, Told, Wanted
 from monitor.examining import DEFAULT_MOST_TRIALS, DEFAULT_REPEATS, Localise, Verify
-from monitor.findings import Decision, FindingState
+from monitor.findings import Decision, FindingState, Rotation
 from monitor.logs import set_up_logs
 from monitor.reports.findings import finding_lines, findings_lines
 from monitor.reports.localisation import render_localisation
@@ -31,6 +32,13 @@ app = typer.Typer(
 Found = Annotated[str, typer.Argument(metavar="FINDING", help="Its id, or the beginning of it.")]
 Why = Annotated[str, typer.Option(help="Why; kept with the finding.")]
 Who = Annotated[str | None, typer.Option(help="Who says so. Default: your login.")]
+IfWhy = Annotated[str, typer.Option("--why", help="Why, if that is to be kept with the finding.")]
+At = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME", help="When it happened: 2026-11-02T14:30, or 10m ago as 10m. Default: now."
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it takes; send nothing.")]
 
 
@@ -111,6 +119,33 @@ def reopen(
 
 
 @app.command()
+def drained(
+    finding: Found,
+    at: At = None,
+    why: IfWhy = "",
+    who: Who = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+) -> None:
+    """Tell that an open finding's target was taken out of rotation. Davylamp drains nothing.
+
+    From then on what shows in a further stratum of a leak opens a finding of its own.
+    """
+    _rotate(config, Rotation.DRAINED, finding, (who, why, at))
+
+
+@app.command()
+def returned(
+    finding: Found,
+    at: At = None,
+    why: IfWhy = "",
+    who: Who = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+) -> None:
+    """Tell that its target was put back while it is still open."""
+    _rotate(config, Rotation.RETURNED, finding, (who, why, at))
+
+
+@app.command()
 def verify(
     finding: Found,
     bound: Annotated[
@@ -181,3 +216,17 @@ def _decide(
     said = Said(who=who or getpass.getuser(), why=why, suppress=suppress)
     with open_desk(config) as desk:
         typer.echo("\n".join(desk.decide(decision, finding, said)))
+
+
+def _rotate(
+    config: Path, rotation: Rotation, finding: str, said: tuple[str | None, str, str | None]
+) -> None:
+    who, why, at = said
+    told = Told(
+        rotation=rotation,
+        who=getpass.getuser() if who is None else who,
+        why=why,
+        at=None if at is None else parse_instant("--at", at, SystemClock().now()),
+    )
+    with open_desk(config) as desk:
+        typer.echo("\n".join(desk.rotate(finding, told)))

@@ -135,6 +135,16 @@ class DecisionRequest(BaseModel):
     suppress_seconds: float | None = Field(default=None, gt=0, le=MOST_SUPPRESSION.total_seconds())
 
 
+class RotationRequest(BaseModel):
+    """The body of ``POST /api/findings/{id}/drained``, ``…/returned``; without ``at``: just now."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    who: str = Field(min_length=1, max_length=200)
+    why: str = Field(default="", max_length=2000)
+    at: AwareDatetime | None = None
+
+
 class EndAlarmRequest(BaseModel):
     """The body of ``POST /api/evidence/{target}/resolve``; what is not given is any."""
 

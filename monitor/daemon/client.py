@@ -20,7 +20,7 @@ from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.backups import BackUp
-from monitor.daemon.desk import Said, Wanted
+from monitor.daemon.desk import Said, Told, Wanted
 from monitor.daemon.forgetting import Forget
 from monitor.daemon.probing import ProbeNow
 from monitor.daemon.run import api_token
@@ -298,6 +298,15 @@ class DaemonDesk:
         body: dict[str, Any] = {"who": said.who, "why": said.why}
         if said.suppress is not None:
             body["suppress_seconds"] = said.suppress.total_seconds()
+        lines = _streamed(self._config, self._owner, path, body, lambda _: None)
+        return _LINES.validate_python(lines)
+
+    def rotate(self, given: str, told: Told) -> list[str]:
+        """Take down that a finding's target was taken out of rotation, or put back."""
+        path = f"findings/{beginning_of_id(given)}/{told.rotation}"
+        body: dict[str, Any] = {"who": told.who, "why": told.why}
+        if told.at is not None:
+            body["at"] = told.at.isoformat()
         lines = _streamed(self._config, self._owner, path, body, lambda _: None)
         return _LINES.validate_python(lines)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from monitor.app import store_of
@@ -18,6 +18,8 @@ from monitor.findings import (
     Finding,
     Findings,
     FindingState,
+    Rotation,
+    Turn,
     finding_named,
     findings_in,
     from_row,
@@ -31,6 +33,7 @@ from monitor.reports.findings import (
     decided_line,
     findings_report,
     found_node,
+    rotated_lines,
     shown_finding,
 )
 from monitor.reports.trial import trial_lines
@@ -55,6 +58,19 @@ class Said:
     suppress: timedelta | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What somebody tells of a finding's target: it was drained or returned; by whom, why, when.
+
+    ``at`` is ``None`` if it happened just now.
+    """
+
+    rotation: Rotation
+    who: str
+    why: str = ""
+    at: datetime | None = None
+
+
 class Desk(Protocol):
     """What is asked, and the answers: lines to print, or a report. All may raise ``UsageError``."""
 
@@ -69,6 +85,9 @@ class Desk(Protocol):
 
     def decide(self, decision: Decision, given: str, said: Said) -> list[str]:
         """Confirm, dismiss, resolve or reopen a finding."""
+
+    def rotate(self, given: str, told: Told) -> list[str]:
+        """Take down that a finding's target was taken out of rotation, or put back."""
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
@@ -148,6 +167,22 @@ class StoreDesk:
             case Decision.REOPEN:
                 decided = self._findings.reopen(*words)
         return [decided_line(decided)]
+
+    def rotate(self, given: str, told: Told) -> list[str]:
+        """Take down that a finding's target was taken out of rotation, or put back."""
+        if not told.who.strip():
+            msg = f"{given}: say who tells it (--who)"
+            raise UsageError(msg)
+        finding_id = finding_named(self._store, given).id
+        turn = Turn(
+            rotation=told.rotation,
+            who=told.who,
+            why=told.why,
+            told_at=self._clock.now(),
+            at=told.at,
+        )
+        rotated = self._findings.rotate(finding_id, turn)
+        return rotated_lines(rotated, self._findings.list_open(rotated.target))
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain, which must hold ``published``; show its ``last`` links."""

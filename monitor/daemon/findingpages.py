@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from monitor.app import Installation
-from monitor.daemon.bodies import DecisionRequest, LocaliseRequest, VerifyRequest
-from monitor.daemon.desk import Said, StoreDesk, Wanted
+from monitor.daemon.bodies import DecisionRequest, LocaliseRequest, RotationRequest, VerifyRequest
+from monitor.daemon.desk import Said, StoreDesk, Told, Wanted
 from monitor.daemon.pages import Pages, error_line, refused
 from monitor.errors import DavylampError
 from monitor.examining import Localise, Verify, localise_finding, verify_finding
-from monitor.findings import Decision, FindingState
+from monitor.findings import Decision, FindingState, Rotation
 
 
 class FindingPages(Pages):
@@ -61,12 +61,25 @@ class FindingPages(Pages):
             why=asked.why,
             suppress=None if seconds is None else timedelta(seconds=seconds),
         )
-        return self.streamed(lambda _put: self._decide(decision, finding, said))
+        return self._acting(lambda: self._desk.decide(decision, finding, said))
 
-    async def _decide(self, decision: Decision, finding: str, said: Said) -> dict[str, object]:
-        """Decide off the loop: it waits for the disk, and is not asked twice for being slow."""
+    async def rotate(self, request: Request) -> Response:
+        """Take down that a finding's target left rotation or came back: the path says which."""
+        asked = await self.body(request, RotationRequest)
+        if isinstance(asked, Response):
+            return asked
+        finding = request.path_params["finding"]
+        rotation = Rotation(request.url.path.rpartition("/")[2])
+        told = Told(rotation=rotation, **asked.model_dump())
+        return self._acting(lambda: self._desk.rotate(finding, told))
+
+    def _acting(self, act: Callable[[], list[str]]) -> Response:
+        return self.streamed(lambda _put: self._lines(act))
+
+    async def _lines(self, act: Callable[[], list[str]]) -> dict[str, object]:
+        """Act off the loop: it waits for the disk, and is not asked twice for being slow."""
         try:
-            lines = await asyncio.to_thread(self._desk.decide, decision, finding, said)
+            lines = await asyncio.to_thread(act)
         except DavylampError as error:
             return error_line(error)
         return {"report": lines}

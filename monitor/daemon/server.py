@@ -35,7 +35,7 @@ from monitor.daemon.scandesk import StoreScanDesk
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.storepages import StorePages
 from monitor.errors import DavylampError
-from monitor.findings import Decision
+from monitor.findings import Decision, Rotation
 from monitor.planning import profile_choices
 from monitor.scanning import Reported
 from monitor.serving import KnownHost, own_names
@@ -82,6 +82,10 @@ def make_server(
             *(
                 Route(f"/api/findings/{{finding}}/{decision}", found.decide, methods=["POST"])
                 for decision in Decision
+            ),
+            *(
+                Route(f"/api/findings/{{finding}}/{rotation}", found.rotate, methods=["POST"])
+                for rotation in Rotation
             ),
             Route("/api/audit", kept.audit, methods=["POST"]),
             Route(

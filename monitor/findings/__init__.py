@@ -8,6 +8,7 @@ from monitor.findings.book import (
 )
 from monitor.findings.evidence import is_bare_wrong, tells_of_a_fault
 from monitor.findings.finding import REPORTED_SHAPE, Decision, Finding, FindingState
+from monitor.findings.rotation import Rotation, Turn
 from monitor.findings.stored import (
     StoredFindings,
     beginning_of_id,
@@ -31,7 +32,9 @@ __all__ = [
     "FindingState",
     "FindingStore",
     "Findings",
+    "Rotation",
     "StoredFindings",
+    "Turn",
     "beginning_of_id",
     "finding_named",
     "findings_in",

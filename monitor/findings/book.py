@@ -16,6 +16,7 @@ from typing import Protocol
 from monitor.errors import UsageError
 from monitor.findings.evidence import is_bare_wrong, is_to_review, place_of, tells_of_a_fault
 from monitor.findings.finding import REPORTED_SHAPE, Decision, Finding, FindingState
+from monitor.findings.rotation import Rotation, Turn, counted_back, takes_children, turned
 from monitor.findings.suppression import ISOLATION_BROKEN, suppressed_until, suppressor_of
 from monitor.findings.versions import (
     changed,
@@ -51,6 +52,9 @@ class FindingStore(Protocol):
         Evidence of a finding that is closed is no longer held; of one that is open again it is.
         """
 
+    def rotate(self, finding: Finding, rotation: Rotation) -> None:
+        """Keep what was told of a finding's target, and that it was; neither is lost after this."""
+
 
 class Findings:
     """The findings of this installation. Safe to use from several threads."""
@@ -78,7 +82,8 @@ class Findings:
         own stratum: a model that errs now and then is not part of a leak elsewhere. ``confirms`` is
         the finding whose fault the trial was to show again, if it was sent for that; ``examines``
         the one that a person had it sent for, where mistakes alone are no evidence. A twin of what
-        was dismissed opens nothing, as long as that was to last: it is counted there.
+        was dismissed opens nothing, as long as that was to last: it is counted there. Nothing new
+        joins a leak whose target was out of rotation by then: that it knows nothing of.
         """
         if not tells_of_a_fault(verdict) or (examines and is_bare_wrong(verdict)):
             return None
@@ -107,13 +112,15 @@ class Findings:
         """Return the finding of broken isolation that a verdict of another stratum belongs to."""
         if verdict.verdict_class is VerdictClass.WRONG or verdict.shape == REPORTED_SHAPE:
             return None
-        return _oldest(
+        roots = [
             finding
             for finding in self._known.values()
             if finding.is_open
             and (finding.target, finding.shape) == (verdict.target, verdict.shape)
             and finding.verdict_class in ISOLATION_BROKEN
-        )
+        ]
+        known = _oldest(root for root in roots if verdict.stratum in root.strata)
+        return known or _oldest(r for r in roots if takes_children(r, verdict.decided_at))
 
     def _may_open(self, verdict: Verdict) -> bool:
         if is_bare_wrong(verdict):
@@ -212,6 +219,21 @@ class Findings:
             raise UsageError(_stands(finding))
         return self._decide(Decision.REOPEN, finding, (who, why, now))
 
+    def rotate(self, finding_id: str, turn: Turn) -> Finding:
+        """Take down that an open finding's target was taken out of rotation, or put back.
+
+        Nobody decides by that. Raises ``UsageError`` if it is not open, or as ``turned``.
+        """
+        seen = self._open(finding_id)
+        with self._lock:
+            finding = self._known.get(seen.id, seen)
+            if not finding.is_open:
+                raise UsageError(_stands(finding))
+            kept = next_version(turned(finding, turn))
+            self._store.rotate(kept, turn.rotation)
+            self._changed(kept)
+            return kept
+
     def _open(self, finding_id: str) -> Finding:
         finding = self.find(finding_id) or self._store.fetch(finding_id)
         if finding is None:
@@ -240,6 +262,9 @@ class Findings:
             if decision is Decision.REOPEN and other is not None:
                 msg = f"{finding.id}: {other.id} is open for the same fault; decide about that one"
                 raise UsageError(msg)
+            if decision is Decision.REOPEN:
+                who, _, now = said
+                finding = counted_back(finding, who, now)
             kept = next_version(decided(finding, decision, said, until))
             self._store.decide(kept, decision)
             self._changed(kept)

@@ -44,7 +44,9 @@ class Finding:
     both out. An ``urgent`` one had a prompt dropped and something else answered: it pages at once.
     ``signals`` are what its verdicts failed in, as ``CODE/variant``. A dismissed one keeps its
     twins from opening a finding until ``suppressed_until``; ``suppressed`` counts those verdicts.
-    Of very many ``trials`` it names those that made it worse, the first and the newest.
+    Of very many ``trials`` it names those that made it worse, the first and the newest. Its target
+    was taken out of rotation at ``out_of_rotation_at`` and put back at ``back_in_rotation_at``, if
+    somebody told so: ``rotation_by``, for ``rotation_why``.
     """
 
     id: str
@@ -69,11 +71,20 @@ class Finding:
     signals: tuple[str, ...] = ()
     suppressed_until: datetime | None = None
     suppressed: int = 0
+    out_of_rotation_at: datetime | None = None
+    back_in_rotation_at: datetime | None = None
+    rotation_by: str = ""
+    rotation_why: str = ""
 
     @property
     def is_open(self) -> bool:
         """True until a person closed it."""
         return self.state.is_open
+
+    @property
+    def is_out_of_rotation(self) -> bool:
+        """True from when somebody told that its target was taken out, until it was put back."""
+        return self.out_of_rotation_at is not None and self.back_in_rotation_at is None
 
     @property
     def strata(self) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
 
+from monitor.chain import instant_text
 from monitor.errors import UsageError
 from monitor.findings.book import Findings
 from monitor.findings.finding import Decision, Finding, FindingState
+from monitor.findings.rotation import Rotation
 from monitor.store import Action, Store
 from monitor.store.audit import Detail
 from monitor.store.decode import class_of
@@ -67,6 +69,26 @@ class StoredFindings:
             rows=_rows(finding),
         )
         self._store.holds.settle_soon()
+
+    def rotate(self, finding: Finding, rotation: Rotation) -> None:
+        """Keep what was told of a finding's target together with a link of the audit chain."""
+        audit, out = self._store.audit, rotation is Rotation.DRAINED
+        happened_at = finding.out_of_rotation_at if out else finding.back_in_rotation_at
+        details: dict[str, Detail] = {
+            "class": finding.verdict_class.label,
+            "happened_at": None if happened_at is None else instant_text(happened_at),
+            "target": finding.target,
+            "version": finding.version,
+            "why": audit.private(finding.rotation_why) if finding.rotation_why else "",
+        }
+        audit.append(
+            Action(rotation.value),
+            finding.id,
+            actor=finding.rotation_by,
+            at=finding.changed_at,
+            details=details,
+            rows=_rows(finding),
+        )
 
 
 def findings_in(store: Store, now: datetime) -> Findings:
@@ -129,6 +151,10 @@ def _rows(finding: Finding) -> list[AnyRow]:
         urgent=finding.urgent,
         suppressed_until=finding.suppressed_until,
         suppressed=finding.suppressed,
+        out_of_rotation_at=finding.out_of_rotation_at,
+        back_in_rotation_at=finding.back_in_rotation_at,
+        rotation_by=finding.rotation_by,
+        rotation_why=finding.rotation_why,
     )
     return [to_row(finding), change]
 

@@ -107,6 +107,8 @@ def _details(message: Message) -> dict[str, object]:
         "verdicts": message.verdicts,
         "confirmations": message.confirmations,
         "reproduced": message.reproduced,
+        "out_of_rotation_at": _instant_or_none(message.out_of_rotation_at),
+        "back_in_rotation_at": _instant_or_none(message.back_in_rotation_at),
         "shape": message.shape,
         "strata": list(message.strata),
         "further_strata": message.further_strata,
@@ -116,6 +118,10 @@ def _details(message: Message) -> dict[str, object]:
         "drain": message.drain,
         "look": message.look,
     }
+
+
+def _instant_or_none(instant: datetime | None) -> str | None:
+    return None if instant is None else _instant(instant)
 
 
 def _instant(instant: datetime) -> str:

@@ -49,6 +49,8 @@ class Message:
     verdicts: int
     confirmations: int
     reproduced: int
+    out_of_rotation_at: datetime | None
+    back_in_rotation_at: datetime | None
     evidence: Evidence
     drain: str
     look: str
@@ -79,7 +81,7 @@ def message_of(finding: Finding, evidence: Evidence, config: Config) -> Message:
         *_listed("lengths", lengths),
         *_listed("routes", evidence.routes),
         *_listed("HTTP said", evidence.http_words()),
-        *([f"drain: {drain}"] if drain else []),
+        *_to_drain(finding, drain),
         f"look: {look}",
     ]
     return Message(
@@ -100,6 +102,8 @@ def message_of(finding: Finding, evidence: Evidence, config: Config) -> Message:
         verdicts=finding.count,
         confirmations=finding.confirmations,
         reproduced=finding.reproduced,
+        out_of_rotation_at=finding.out_of_rotation_at,
+        back_in_rotation_at=finding.back_in_rotation_at,
         evidence=evidence,
         drain=drain,
         look=look,
@@ -130,6 +134,14 @@ def clean(text: str, most: int) -> str:
 def _listed(what: str, values: Iterable[str]) -> list[str]:
     found = tuple(values)
     return [f"{what} {', '.join(found)}"] if found else []
+
+
+def _to_drain(finding: Finding, drain: str) -> list[str]:
+    """Return how to drain the target, or since when it is out of rotation: then nobody has to."""
+    out = finding.out_of_rotation_at
+    if out is not None and finding.is_out_of_rotation:
+        return [f"out of rotation since {out.astimezone(UTC):%Y-%m-%d %H:%M} UTC"]
+    return [f"drain: {drain}"] if drain else []
 
 
 def _drain(finding: Finding, config: Config, model: str) -> str:

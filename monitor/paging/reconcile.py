@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from monitor.chain import instant_text
 from monitor.conventions.pages import PageAction
 from monitor.findings import Finding
 from monitor.paging.outbox import Incident
@@ -39,7 +40,11 @@ def told_of(finding: Finding) -> str:
     again = "reproduced" if finding.reproduced else ""
     urgent = "urgent" if finding.urgent else ""
     strata = str(len(finding.children) + 1)
-    parts = (severity_of(finding).value, finding.verdict_class.label, strata, urgent, again)
+    out = ""
+    if finding.out_of_rotation_at is not None:
+        back = finding.back_in_rotation_at
+        out = f"out/{instant_text(finding.out_of_rotation_at)}" if back is None else "back"
+    parts = (severity_of(finding).value, finding.verdict_class.label, strata, urgent, again, out)
     return " ".join(part for part in parts if part)
 
 

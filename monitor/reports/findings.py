@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from monitor.findings import REPORTED_SHAPE, Finding, FindingState
+from monitor.findings import ISOLATION_BROKEN, REPORTED_SHAPE, Finding, FindingState, Rotation
 from monitor.model import Status, Verdict, VerdictClass
 from monitor.nodes.ruleset import RuleSet
 from monitor.nodewatch.verdicts import OVER_LENGTH
@@ -21,7 +21,7 @@ from monitor.reports.check import Record
 from monitor.reports.terminal import printable
 from monitor.store.rows import FindingChangeRow
 
-FINDINGS_SCHEMA_VERSION = "1.0"
+FINDINGS_SCHEMA_VERSION = "1.1"
 # A fault seen for weeks has thousands of versions that only count on.
 _SHOWN_CHANGES = 50
 _OPEN = frozenset(state.value for state in FindingState if state.is_open)
@@ -52,6 +52,10 @@ class FindingReport(Record):
     why: str
     suppressed_until: datetime | None
     suppressed: int
+    out_of_rotation_at: datetime | None
+    back_in_rotation_at: datetime | None
+    rotation_by: str
+    rotation_why: str
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -73,6 +77,10 @@ class FindingChangeReport(Record):
     why: str
     suppressed_until: datetime | None
     suppressed: int
+    out_of_rotation_at: datetime | None
+    back_in_rotation_at: datetime | None
+    rotation_by: str
+    rotation_why: str
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -226,9 +234,30 @@ def decided_line(finding: Finding) -> str:
         finding.shape not in {REPORTED_SHAPE, NODE_SHAPE}
         and finding.opened_class is not VerdictClass.DRIFT
     )
+    if finding.is_open and finding.back_in_rotation_at == finding.changed_at:
+        drained = f"davylamp findings drained {finding.id}"
+        return printable(f"{said}; its target counts as in rotation (if it is not: {drained})")
     if finding.is_open or not waited:
         return printable(said)
     return printable(f"{said}; {finding.shape} is probed again on {finding.target}")
+
+
+def rotated_lines(finding: Finding, open_there: Sequence[Finding]) -> list[str]:
+    """Return what to say when somebody told of a finding's target, which ``open_there`` are of.
+
+    Each finding is told of apart: those that stand otherwise are named.
+    """
+    how = _rotation(_finding_report(finding))
+    verb = Rotation.DRAINED if finding.is_out_of_rotation else Rotation.RETURNED
+    lines = [f"{finding.id}: {finding.target} is {how}"]
+    if finding.is_out_of_rotation and finding.verdict_class in ISOLATION_BROKEN:
+        lines[0] += "; what shows in a further stratum opens a finding of its own"
+    lines += [
+        f"also open there: davylamp findings {verb} {other.id}"
+        for other in open_there
+        if other.is_out_of_rotation is not finding.is_out_of_rotation
+    ]
+    return [printable(line) for line in lines]
 
 
 def _history(versions: Sequence[FindingChangeReport]) -> Iterator[str]:
@@ -251,7 +280,7 @@ def _what(version: FindingChangeReport) -> tuple[object, ...]:
     return (
         *(version.verdict_class, version.state, version.child_count),
         *(version.confirmations, version.reproduced, version.who, version.why),
-        version.suppressed_until,
+        *(version.suppressed_until, version.out_of_rotation_at, version.back_in_rotation_at),
     )
 
 
@@ -266,7 +295,20 @@ def _change(version: FindingChangeReport) -> str:
         parts.append(f"by {version.who}: {version.why.partition(' ')[2]}")
     if version.suppressed_until is not None:
         parts.append(f"twins open nothing until {version.suppressed_until:%Y-%m-%d %H:%M} UTC")
+    rotation = _rotation(version)
+    if rotation:
+        why = f": {version.rotation_why}" if version.rotation_why else ""
+        parts.append(f"{rotation}, as {version.rotation_by} told{why}")
     return "  ".join(parts)
+
+
+def _rotation(finding: FindingReport | FindingChangeReport) -> str:
+    """Return since when the target is out of rotation, or back; empty if nobody told."""
+    if finding.back_in_rotation_at is not None:
+        return f"back in rotation since {finding.back_in_rotation_at:%Y-%m-%d %H:%M:%S} UTC"
+    if finding.out_of_rotation_at is not None:
+        return f"out of rotation since {finding.out_of_rotation_at:%Y-%m-%d %H:%M:%S} UTC"
+    return ""
 
 
 def _seen(version: FindingChangeReport) -> str:
@@ -299,6 +341,12 @@ def _suppressed(finding: FindingReport) -> str:
     return "".join(f"  {part}" for part in parts)
 
 
+def _out(finding: FindingReport) -> str:
+    """Return since when an open finding's target is out of rotation."""
+    is_out = finding.out_of_rotation_at is not None and finding.back_in_rotation_at is None
+    return f"  {_rotation(finding)}" if is_out and finding.state in _OPEN else ""
+
+
 def _line(finding: FindingReport) -> str:
     seen = f"{finding.first_seen:%Y-%m-%d %H:%M} to {finding.last_seen:%Y-%m-%d %H:%M} UTC"
     verdicts = "1 verdict" if finding.count == 1 else f"{finding.count} verdicts"
@@ -306,5 +354,6 @@ def _line(finding: FindingReport) -> str:
     node = f" {finding.stratum}" if finding.shape == NODE_SHAPE else ""
     return (
         f"{finding.id}  {finding.verdict_class}  {finding.target}  {finding.shape}{node}  "
-        f"{finding.state}  {verdicts}  {_confirmed(finding)}{seen}{_suppressed(finding)}"
+        f"{finding.state}  {verdicts}  {_confirmed(finding)}{seen}"
+        f"{_suppressed(finding)}{_out(finding)}"
     )

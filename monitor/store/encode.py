@@ -96,6 +96,7 @@ def _exchange_row(
         refused_limit_tokens=_whole(_limit(failure)),
         refused_prompt_tokens=_whole(failure.prompt_tokens if failure else None),
         golden=expectation.golden or "",
+        golden_version=expectation.golden_version,
         boundary=expectation.boundary,
         limit_tokens=expectation.limit_tokens,
         limit_source=expectation.limit_source,

@@ -26,6 +26,8 @@ class Action(StrEnum):
     DISMISS = "dismiss"
     RESOLVE = "resolve"
     REOPEN = "reopen"
+    DRAINED = "drained"
+    RETURNED = "returned"
     CALIBRATE = "calibrate"
     MIGRATE = "migrate"
     RETENTION = "retention"

@@ -34,18 +34,20 @@ def before(column: str) -> str:
     return f"{column} < {_UNTIL}"
 
 
+_ROTATION = "out_of_rotation_at, back_in_rotation_at, rotation_by"
 # Findings of before there were changes have one version: the last.
 _VERSIONS = (
     "(SELECT finding, version, changed_at, class, state, count, reproduced, "  # noqa: S608
-    f"child_count, who FROM {TABLES[FindingChangeRow]} FINAL WHERE {before('changed_at')} "
+    f"child_count, who, {_ROTATION} FROM {TABLES[FindingChangeRow]} FINAL "
+    f"WHERE {before('changed_at')} "
     "UNION ALL SELECT id AS finding, version, changed_at, class, state, count, reproduced, "
-    f"toUInt32(length(children)) AS child_count, who FROM {TABLES[FindingRow]} FINAL "
+    f"toUInt32(length(children)) AS child_count, who, {_ROTATION} FROM {TABLES[FindingRow]} FINAL "
     f"WHERE {before('changed_at')})"
 )
 STORIES = (
     "SELECT f.id, f.target, f.shape, f.stratum, c.class_then, c.state_then, c.count_then, "  # noqa: S608
     "c.reproduced_then, c.children_then, f.first_seen, c.proven_at, c.acknowledged_at, "
-    "c.acknowledged_by, c.closed_at, c.closed_by "
+    "c.acknowledged_by, c.closed_at, c.closed_by, c.rotation.1, c.rotation.2, c.rotation.3 "
     f"FROM (SELECT id, target, shape, stratum, first_seen FROM {TABLES[FindingRow]} FINAL) AS f "
     "INNER JOIN (SELECT h.finding AS finding, argMax(h.class, h.version) AS class_then, "
     "argMax(h.state, h.version) AS state_then, argMax(h.count, h.version) AS count_then, "
@@ -55,7 +57,9 @@ STORIES = (
     "minOrNullIf(h.changed_at, h.state = 'confirmed' AND h.who != '') AS acknowledged_at, "
     "argMinIf(h.who, h.version, h.state = 'confirmed' AND h.who != '') AS acknowledged_by, "
     "minOrNullIf(h.changed_at, h.version > o.last_open) AS closed_at, "
-    "argMinIf(h.who, h.version, h.version > o.last_open) AS closed_by "
+    "argMinIf(h.who, h.version, h.version > o.last_open) AS closed_by, "
+    # In a tuple, since argMax alone passes over what is NULL.
+    f"argMax(({_ROTATION}), h.version) AS rotation "
     f"FROM {_VERSIONS} AS h INNER JOIN (SELECT finding, maxIf(version, state IN {_OPEN}) "
     f"AS last_open FROM {_VERSIONS} GROUP BY finding) AS o ON o.finding = h.finding "
     "GROUP BY h.finding) AS c ON c.finding = f.id "
@@ -164,6 +168,10 @@ NODE_SILENCES = (
     f"WHERE {within('n.at')} GROUP BY n.target"
 )
 
+_GOLDEN = (
+    f"FROM {TABLES[ExchangeRow]} WHERE started_at >= {_EARLIER} AND {before('started_at')} "
+    "AND golden != ''"
+)
 # What is new against the time before: (what, target, at, now, who).
 CHANGES = (
     # A target as it is configured.
@@ -206,9 +214,31 @@ CHANGES = (
         "if(length(names) > 10, concat(' and ', toString(length(names) - 10), ' more'), '')) "
         "AS after, '' AS who FROM (SELECT target, min(first_asked) AS first_at, "
         "groupArray(golden) AS names FROM (SELECT target, golden, min(started_at) AS first_asked, "
-        f"countIf(started_at < {_SINCE}) AS earlier_ones FROM {TABLES[ExchangeRow]} "
-        f"WHERE started_at >= {_EARLIER} AND {before('started_at')} AND golden != '' "
+        f"countIf(started_at < {_SINCE}) AS earlier_ones {_GOLDEN} "
         "GROUP BY target, golden) WHERE earlier_ones = 0 GROUP BY target)"
+    ),
+    (
+        "SELECT concat('golden prompt ', golden) AS what, target, first_at, "  # noqa: S608
+        "concat('version ', earlier_version, ' → ', version) AS after, '' AS who FROM ("
+        "SELECT target, golden, version, first_at, lagInFrame(version) OVER (PARTITION BY target, "
+        "golden ORDER BY first_at, version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) "
+        # By the hour, so that a version that came back is a change too.
+        "AS earlier_version FROM (SELECT target, golden, golden_version AS version, "
+        f"toStartOfHour(started_at) AS hour, min(started_at) AS first_at {_GOLDEN} "
+        "AND golden_version != '' GROUP BY target, golden, version, hour)) "
+        f"WHERE first_at >= {_SINCE} AND earlier_version NOT IN ('', version) "
+        f"ORDER BY target, golden, first_at LIMIT {_MOST_NAMES} BY target, golden"
+    ),
+    (
+        f"SELECT 'golden prompts' AS what, target, {_SINCE} AS at, "  # noqa: S608
+        "concat('not asked any more: ', arrayStringConcat(arraySlice(said, 1, 10), ', '), "
+        "if(length(said) > 10, concat(' and ', toString(length(said) - 10), ' more'), '')) "
+        "AS after, '' AS who FROM (SELECT target, arraySort(groupArrayIf(concat(golden, ' (', "
+        "toString(times), if(times = 1, ' time', ' times'), ' in the week before, last on ', "
+        "formatDateTime(last_at, '%F %H:%i', 'UTC'), ')'), now_asked = 0)) AS said, "
+        "sum(now_asked) AS still_asked FROM (SELECT target, golden, count() AS times, "
+        f"max(started_at) AS last_at, countIf(started_at >= {_SINCE}) AS now_asked {_GOLDEN} "
+        "GROUP BY target, golden) GROUP BY target) WHERE notEmpty(said) AND still_asked > 0"
     ),
     (
         "SELECT concat('version of node ', node) AS what, target, first_at, "  # noqa: S608

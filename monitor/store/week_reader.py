@@ -61,6 +61,9 @@ class FindingStory:
     acknowledged_by: str
     closed_at: datetime | None
     closed_by: str
+    out_of_rotation_at: datetime | None
+    back_in_rotation_at: datetime | None
+    rotation_by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +103,9 @@ class WeekReader(ExchangeReader):
                 acknowledged_by=str(row[12]),
                 closed_at=_maybe(row[13]),
                 closed_by=str(row[14]),
+                out_of_rotation_at=_maybe(row[15]),
+                back_in_rotation_at=_maybe(row[16]),
+                rotation_by=str(row[17]),
             )
             for row in rows
         )

@@ -124,6 +124,7 @@ def _unseen(
         *unseen.unseen_times(report.days, times.hours, asked.probed),
         *unseen.unseen_rows(report.unjudged, times.kept),
         *unseen.unseen_shapes(report.findings),
+        *unseen.untold_rotation(report.findings),
         *unseen.unseen_strata(report.strata),
         *(row for target in asked.targets for row in unseen.unplanned(target)),
         *unseen.unseen_cells(report.coverage),

@@ -38,11 +38,14 @@ def _row(story: FindingStory, pages: PageStory) -> FindingRow:
         page_route=", ".join(pages.routes),
         acknowledged_at=min(said, default=None),
         acknowledged_by=story.acknowledged_by,
-        out_of_rotation_at=None,
+        out_of_rotation_at=story.out_of_rotation_at,
+        back_in_rotation_at=story.back_in_rotation_at,
+        rotation_by=story.rotation_by,
         closed_at=story.closed_at,
         closed_by=story.closed_by if story.closed_at is not None else "",
         seconds_to_detect=_seconds(story.first_seen, story.proven_at),
         seconds_to_page=_seconds(story.first_seen, pages.paged_at),
+        seconds_to_rotation=_seconds(story.first_seen, story.out_of_rotation_at),
         seconds_to_close=_seconds(story.first_seen, story.closed_at),
     )
 

@@ -72,7 +72,8 @@ _WORDS = {
         "As they stood at the week's end: later decisions are told in later reports. Onset is "
         "the first bad verdict, which comes after the first wrong answer to a user. Pages and "
         "tickets are those that Davylamp sent itself and a receiver took; what Alertmanager "
-        "routes is not known here."
+        "routes is not known here. When a target was taken out of rotation is what people told: "
+        "Davylamp drains nothing and sees nobody do it."
     ),
     "leaks": (
         "Only registered texts of synthetic tenants are recognised. The text itself is not in "
@@ -91,8 +92,12 @@ _WORDS = {
     ),
     "accepted deviations and plans": ("As configured when the report was built."),
     "prompts": (
-        "Golden prompts come with a version of Davylamp. What is told are prompts that were "
-        "asked in the week and not in the week before."
+        "Golden prompts come with a version of Davylamp; the version of one is a digest of all "
+        "that it asks and expects. What is told are prompts that were asked in the week and not "
+        "in the week before, those that were asked in another version than before, and those "
+        "that were asked in the week before only: where one was asked n times then, chance alone "
+        "leaves it out in one of 2^n weeks. Of what was asked before versions were kept, no change "
+        "is told."
     ),
     "what it cannot show": (
         "Answers to users are not read. A fault that strikes only where nobody asked, or that "

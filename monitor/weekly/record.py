@@ -167,7 +167,8 @@ class FindingRow:
     """A finding that was open in the week, as it stood at the week's end.
 
     Onset is the first bad verdict, detection when it was proven, a page when a receiver took it.
-    When the target was taken out of rotation is not known to Davylamp and is always ``None``.
+    Its target was last taken out of rotation at ``out_of_rotation_at`` and put back after that at
+    ``back_in_rotation_at``; ``None`` if nobody told so.
     """
 
     finding: str
@@ -187,10 +188,13 @@ class FindingRow:
     acknowledged_at: datetime | None
     acknowledged_by: str
     out_of_rotation_at: datetime | None
+    back_in_rotation_at: datetime | None
+    rotation_by: str
     closed_at: datetime | None
     closed_by: str
     seconds_to_detect: float | None
     seconds_to_page: float | None
+    seconds_to_rotation: float | None
     seconds_to_close: float | None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from monitor.findings import FindingState
 from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
 from monitor.weekly.events import TOLD_HERE
@@ -18,6 +19,7 @@ _CELLS = {
     CellState.NOT_ANSWERED: "asked, but no answer could be judged",
 }
 _REPORTED_SHAPE = "scan"
+_MOST_NAMED = 10
 
 
 def unseen_strata(rows: Iterable[StratumRow]) -> Iterator[UnseenRow]:
@@ -105,6 +107,19 @@ def unseen_shapes(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:
             yield _row(each.target, "shape", each.shape, why)
 
 
+def untold_rotation(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:
+    """Yield proven findings of which nobody told whether their target left rotation, and when."""
+    untold: dict[str, list[str]] = {}
+    for each in findings:
+        proven = each.detected_at is not None and each.state != FindingState.DISMISSED
+        if proven and each.out_of_rotation_at is None:
+            untold.setdefault(each.target, []).append(each.finding)
+    for target, found in untold.items():
+        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        why = "nobody told when the target was taken out of rotation, or it was not"
+        yield _row(target, "rotation", ", ".join(found[:_MOST_NAMED]) + more, why)
+
+
 def unseen_nodes(
     asked: Asked, nodes: Sequence[NodeRow], silences: Mapping[str, float]
 ) -> Iterator[UnseenRow]:
@@ -145,8 +160,6 @@ def unseen_sources(asked: Asked, context: Iterable[ContextRow]) -> Iterator[Unse
         yield _row(_EVERYWHERE, "drill", "time to detect", why)
     why = "answers to users are not read; what was reported or scanned counts in no rate here"
     yield _row(_EVERYWHERE, "traffic", "answers to users", why)
-    why = "Davylamp takes no target out of rotation and is not told when somebody does"
-    yield _row(_EVERYWHERE, "rotation", "when targets were taken out", why)
 
 
 def _row(target: str, what: str, where: str, why: str) -> UnseenRow:

@@ -19,6 +19,7 @@ from monitor.findings import (
     Finding,
     Findings,
     FindingState,
+    Rotation,
     findings_in,
     from_row,
     is_bare_wrong,
@@ -39,6 +40,7 @@ class MemoryFindings:
     def __init__(self) -> None:
         self.saved: list[Finding] = []
         self.decisions: list[Decision] = []
+        self.rotations: list[Rotation] = []
 
     def load(self, since: datetime) -> list[Finding]:
         return [
@@ -59,6 +61,10 @@ class MemoryFindings:
     def decide(self, finding: Finding, decision: Decision) -> None:
         self.saved.append(finding)
         self.decisions.append(decision)
+
+    def rotate(self, finding: Finding, rotation: Rotation) -> None:
+        self.saved.append(finding)
+        self.rotations.append(rotation)
 
 
 def bad(

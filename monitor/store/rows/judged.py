@@ -32,7 +32,9 @@ class ExchangeRow:
     """One exchange in numbers, codes and keyed hashes; never a body.
 
     ``response_hash`` is of the answer's text. What the target may write freely (ids, its model's
-    name) is kept only where it looks like an identifier, else as a keyed hash.
+    name) is kept only where it looks like an identifier, else as a keyed hash. ``golden_version``
+    is a digest of all that the golden prompt asks and expects; empty if none was asked, or of
+    before versions were kept.
     """
 
     trial: str
@@ -76,6 +78,7 @@ class ExchangeRow:
     size_tokens: int | None
     size_error_tokens: int
     held: bool = False
+    golden_version: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,6 +84,10 @@ class FindingRow:
     signals: tuple[str, ...]
     suppressed_until: datetime | None
     suppressed: int
+    out_of_rotation_at: datetime | None = None
+    back_in_rotation_at: datetime | None = None
+    rotation_by: str = ""
+    rotation_why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +113,10 @@ class FindingChangeRow:
     urgent: bool
     suppressed_until: datetime | None
     suppressed: int
+    out_of_rotation_at: datetime | None = None
+    back_in_rotation_at: datetime | None = None
+    rotation_by: str = ""
+    rotation_why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

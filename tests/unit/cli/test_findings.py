@@ -116,6 +116,50 @@ def test_a_finding_of_a_node_says_which_rule_fails_it_and_what_to_do(
     assert "probed again" not in capsys.readouterr().out
 
 
+def test_rotation_is_told_shown_and_listed_while_it_lasts(folder: Path, capsys: Capture) -> None:
+    one, *_ = opened(folder)
+    at = "2026-11-03T12:45"
+    ahead = ("--at", "2099-01-01")
+    for wrong, words in (
+        (("drained", one, "--at", "2026-11-02"), "is before its onset, 2026-11-02T"),
+        (("drained", one, *ahead), "is still to come, now is"),
+        (("returned", one), f"davylamp findings drained {one} --at TIME"),
+        (("drained", one, "--at", "soon"), "--at: 'soon' is no time"),
+        (("drained", one, "--who", ""), "say who tells it (--who)"),
+    ):
+        assert findings_verb(folder, *wrong) == 2
+        assert words in capsys.readouterr().err
+    assert findings_verb(folder, "drained", one[:6], "--at", at, "--who", "ann", "--why", "x") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(f"{one}: glm is out of rotation since 2026-11-03 12:45:00 UTC; what")
+    assert len(said) == 3, "two more are open on that target"
+    assert findings_verb(folder, "drained", one) == 2
+    assert f"as ann told (davylamp findings returned {one}" in capsys.readouterr().err
+    assert findings_verb(folder, "list") == 0
+    out = [line for line in capsys.readouterr().out.splitlines() if "out of rotation" in line]
+    assert [line.split()[0] for line in out] == [one]
+    assert findings_verb(folder, "show", one, "--json", "-") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["schema_version"] == "1.1"
+    for told in (shown["finding"], shown["history"][-1]):
+        assert told["out_of_rotation_at"] == "2026-11-03T12:45:00Z"
+        assert (told["rotation_by"], told["rotation_why"]) == ("ann", "x")
+    assert findings_verb(folder, "returned", one, "--who", "bob") == 0
+    assert findings_verb(folder, "show", one) == 0
+    history = [line for line in capsys.readouterr().out.splitlines() if "  history  " in line]
+    assert history[1].endswith("out of rotation since 2026-11-03 12:45:00 UTC, as ann told: x")
+    assert "back in rotation since" in history[2]
+    assert history[2].endswith(" UTC, as bob told")
+    assert findings_verb(folder, "drained", one) == 0
+    assert findings_verb(folder, "resolve", one, "--why", "mended") == 0
+    capsys.readouterr()
+    assert findings_verb(folder, "list", "--all") == 0
+    assert "out of rotation" not in capsys.readouterr().out, "what is closed is over"
+    assert findings_verb(folder, "reopen", one, "--why", "again") == 0
+    back = f"{one} is confirmed; its target counts as in rotation (if it is not: davylamp findings "
+    assert capsys.readouterr().out == f"{back}drained {one})\n"
+
+
 def test_what_is_not_there_or_closed_is_said(folder: Path, capsys: Capture) -> None:
     one, *_ = opened(folder)
     assert findings_verb(folder, "resolve", one, "--why", " ") == 2
@@ -184,7 +228,7 @@ def test_findings_as_json_by_target_and_state_and_by_the_beginning_of_an_id(
     def ids(*arguments: str) -> list[str]:
         assert findings_verb(folder, "list", "--json", "-", *arguments) == 0
         told = json.loads(capsys.readouterr().out)
-        assert told["schema_version"] == "1.0"
+        assert told["schema_version"] == "1.1"
         return [each["id"] for each in told["findings"]]
 
     assert set(ids()) == {other, third}

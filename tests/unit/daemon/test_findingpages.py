@@ -54,6 +54,38 @@ def test_decisions_and_what_is_closed(tmp_path: Path) -> None:
     with_server(tmp_path, test)
 
 
+def test_of_rotation_it_is_told_when_by_whom_and_what_else_is_open(tmp_path: Path) -> None:
+    async def test(client: httpx.AsyncClient, _: Any, installation: Installation, __: Any) -> None:
+        now = installation.clock.now()
+        one = installation.findings.record(flawed(VerdictClass.LEAK, at=now))
+        other = installation.findings.record(flawed(shape="pair", at=now))
+        assert one is not None
+        assert other is not None
+        path = f"/api/findings/{one.id}"
+        denied = await client.post(f"{path}/drained", json={}, headers={"Authorization": "Bearer"})
+        assert denied.status_code == 401
+        at = one.first_seen.isoformat()
+        for wrong in ({}, {"who": ""}, {"who": "ann", "at": at[:19]}, {"who": "ann", "more": 1}):
+            assert (await client.post(f"{path}/drained", json=wrong)).status_code == 400
+        blank = last(await client.post(f"{path}/drained", json={"who": " "}))
+        assert "say who tells it (--who)" in blank["error"]
+        never = last(await client.post(f"{path}/returned", json={"who": "pipeline"}))
+        assert "nobody told that its target is out" in never["error"]
+        told = {"who": "pipeline", "why": "drained by hand", "at": at}
+        first, second = last(await client.post(f"{path}/drained", json=told))["report"]
+        assert first.startswith(f"{one.id}: glm is out of rotation since {at[:10]}")
+        assert first.endswith("; what shows in a further stratum opens a finding of its own")
+        assert second == f"also open there: davylamp findings drained {other.id}"
+        shown = (await client.get(path)).json()["report"]
+        assert shown["finding"]["rotation_by"] == "pipeline"
+        assert shown["history"][-1]["out_of_rotation_at"] == at.replace("+00:00", "Z")
+        back = last(await client.post(f"{path}/returned", json={"who": "pipeline"}))
+        [only] = back["report"]
+        assert only.startswith(f"{one.id}: glm is back in rotation since")
+
+    with_server(tmp_path, test)
+
+
 def test_suppression_is_bounded_and_for_what_is_dismissed(tmp_path: Path) -> None:
     async def test(client: httpx.AsyncClient, _: Any, installation: Installation, __: Any) -> None:
         one = installation.findings.record(flawed())

@@ -59,6 +59,22 @@ def test_the_whole_summary_in_its_order(tmp_path: Path) -> None:
     )
 
 
+def test_who_is_drained_need_not_be_and_the_summary_says_since_when(tmp_path: Path) -> None:
+    drain = [{"command": "gatewayctl drain {target}"}]
+    config = config_of(tmp_path, environment="prod", pages={"drain": drain})
+    out = a_finding(out_of_rotation_at=AT, rotation_by="ann", rotation_why="s3cret")
+    drained = message_of(out, Evidence(), config)
+    assert "; out of rotation since 2026-11-02 12:00 UTC; look: " in drained.summary
+    assert "gatewayctl" not in drained.summary
+    assert drained.drain == "gatewayctl drain glm", "how to, for whoever needs it again"
+    page = webhook_page(PageAction.TRIGGER, drained, event="page-1", at=AT)
+    assert page["out_of_rotation_at"] == "2026-11-02T12:00:00.000Z"
+    assert page["back_in_rotation_at"] is None
+    assert "s3cret" not in repr(page) + repr(pagerduty_event(PageAction.TRIGGER, drained))
+    back = message_of(replace(out, back_in_rotation_at=AT), Evidence(), config)
+    assert "; drain: gatewayctl drain glm; look: " in back.summary
+
+
 def test_links_lead_to_finding_dashboard_and_runbook(tmp_path: Path) -> None:
     links = {
         "findings": "https://x.example/findings",

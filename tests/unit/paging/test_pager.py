@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from monitor.clock import SystemClock
+from monitor.findings import Rotation, Turn
 from monitor.model import VerdictClass
 from monitor.paging.evidence import Evidence
 from monitor.paging.outbox import OUTBOX_FILE
@@ -87,6 +88,48 @@ def test_another_shape_opens_an_incident_of_its_own(leaky: Paged, endpoint: Endp
     leaky.findings.record(bad(VerdictClass.LEAK, "s", "burst"))
     leaky.tell()
     assert len(set(endpoint.opened)) == 2
+
+
+def test_what_is_told_of_rotation_updates_the_incident_and_acknowledges_nothing(
+    leaky: Paged, endpoint: Endpoint
+) -> None:
+    finding = leaky.open()
+    leaky.tell()
+    for rotation in (Rotation.DRAINED, Rotation.RETURNED):
+        leaky.move(60)
+        told = Turn(rotation=rotation, who="a pipeline", why="s3cret", told_at=leaky.clock.now())
+        leaky.findings.rotate(finding.id, told)
+        leaky.tell()
+        leaky.tell()
+    assert endpoint.actions() == ["trigger"] * 3
+    assert len(endpoint.alerts) == 1
+    first, out, back = [event["payload"] for event in endpoint.accepted()]
+    assert "; out of rotation since " in out["summary"]
+    assert "out of rotation" not in first["summary"] + back["summary"]
+    times = [
+        tuple(each["custom_details"][key] for key in ("out_of_rotation_at", "back_in_rotation_at"))
+        for each in (first, out, back)
+    ]
+    assert times[0] == (None, None)
+    assert times[1][1] is None
+    assert times[2][0] == times[1][0] < times[2][1]
+    assert b"s3cret" not in b"".join(each.body for each in endpoint.arrived)
+
+
+def test_a_child_that_comes_after_the_drain_opens_an_incident_of_its_own(
+    leaky: Paged, endpoint: Endpoint
+) -> None:
+    root = leaky.open()
+    leaky.tell()
+    told = Turn(rotation=Rotation.DRAINED, who="ann", told_at=leaky.clock.now())
+    leaky.findings.rotate(root.id, told)
+    leaky.move(60)
+    other = leaky.open(stratum="long/c8/cold/plain")
+    leaky.tell()
+    assert other.id != root.id
+    prefix = "davylamp/v1/prod/glm/"
+    assert endpoint.actions(prefix + root.id) == ["trigger", "trigger"]
+    assert endpoint.actions(prefix + other.id) == ["trigger"]
 
 
 def test_a_person_acknowledges_and_resolves(leaky: Paged, endpoint: Endpoint) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from monitor.config import Config
 from monitor.conventions.pages import PageAction, PageOutcome, Route
 from monitor.errors import UsageError
-from monitor.findings import Finding, Findings, FindingState
+from monitor.findings import Finding, Findings, FindingState, Rotation, Turn
 from monitor.model import VerdictClass
 from monitor.paging.evidence import Evidence
 from monitor.paging.message import Message
@@ -35,7 +35,7 @@ POLICY = PagePolicy(routes={each.label: Route.DIRECT for each in PAGED})
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(PAGED), st.sampled_from("ab"), st.sampled_from("xy")),
-        st.sampled_from(["confirm", "resolve", "dismiss", "reopen"]),
+        st.sampled_from(["confirm", "resolve", "dismiss", "reopen", "drained", "returned"]),
         st.sampled_from(["reconcile", "reconcile", "deliver", "down", "up", "restart"]),
     ),
     max_size=25,
@@ -104,6 +104,8 @@ class World:
                 getattr(self.findings, step)(finding.id, "ann", "why", self.clock.now())
         elif step == "reopen":
             self._reopen()
+        elif step in list(Rotation):
+            self._rotate(Rotation(step))
         elif step == "reconcile":
             self.pager.reconcile()
         elif step == "deliver":
@@ -121,6 +123,13 @@ class World:
                 self.findings.reopen(finding.id, "ann", "why", self.clock.now())
             except UsageError:
                 return  # another one of its fault is open
+
+    def _rotate(self, rotation: Rotation) -> None:
+        now = self.clock.now()
+        for finding in self.findings.list_open()[:1]:
+            if finding.is_out_of_rotation is (rotation is Rotation.RETURNED):
+                turn = Turn(rotation=rotation, who="ann", told_at=now)
+                self.findings.rotate(finding.id, turn)
 
     def settle(self) -> None:
         """Let everything be said and taken."""

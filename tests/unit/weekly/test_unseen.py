@@ -124,7 +124,7 @@ def test_objectives_of_prometheus_alone_production_the_drill_and_traffic() -> No
     of = asked(objective("semantic", Sli.SEMANTIC), objective("slow", Sli.LATENCY))
     rows = {row.what: row.where for row in unseen.unseen_sources(of, [])}
     assert rows["production"] == "status codes and latency of users"
-    assert {"drill", "traffic", "rotation"} <= rows.keys()
+    assert {"drill", "traffic"} <= rows.keys()
     mapped = asked(objective("users", Sli.PRODUCTION))
     [row] = [row for row in unseen.unseen_sources(mapped, []) if row.what == "production"]
     assert (row.where, "Prometheus alone" in row.why) == ("users", True)
