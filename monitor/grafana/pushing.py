@@ -25,6 +25,10 @@ _REASONS = {
     "plugin-dashboard": "it belongs to a plugin there",
 }
 _WHY = {
+    HTTPStatus.BAD_REQUEST: (
+        "it comes from a file there (provisioned), or is not as that version of Grafana reads it"
+    ),
+    HTTPStatus.CONFLICT: "a folder of this title is there already (--folder)",
     HTTPStatus.UNAUTHORIZED: "the token is not accepted",
     HTTPStatus.FORBIDDEN: "the token may not do this (it needs dashboards:write, folders:create)",
     HTTPStatus.NOT_FOUND: "there is no Grafana, or no such folder",

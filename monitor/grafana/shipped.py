@@ -41,7 +41,7 @@ def dashboards_folder() -> Path:
 
 def schema_of() -> Mapping[str, Any]:
     """Return the shapes of Grafana's types by name, as JSON Schemas."""
-    inside = _PACKAGE / "shipped" / "dashboards" / SCHEMA
+    inside = _PACKAGE / "shipped" / "schema" / SCHEMA
     file = inside if inside.is_file() else _PACKAGE.parent / "dashboards" / "schema" / SCHEMA
     shapes: Mapping[str, Any] = _read(file)["definitions"]
     return shapes
@@ -51,7 +51,7 @@ def dashboards_in(folder: Path) -> tuple[Dashboard, ...]:
     """Return every dashboard of a folder, by name. Raises ``UsageError`` if there is none."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder")
-    files = [file for file in sorted(folder.glob("*.json")) if file.name != SCHEMA]
+    files = sorted(folder.glob("*.json"))
     if not files:
         msg = f"{folder}: no dashboards, *.json (write some with davylamp dashboards build)"
         raise UsageError(msg)

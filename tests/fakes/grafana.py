@@ -23,6 +23,9 @@ class Grafana:
     may_write: bool = True
     # A proxy before it answers everything with its page to log in.
     login: str = ""
+    # Dashboards that it reads from files it lets nobody save, however it is asked.
+    from_files: bool = False
+    title_taken: bool = False
     folders: dict[str, str] = field(default_factory=dict)
     dashboards: dict[str, dict[str, Any]] = field(default_factory=dict)
     arrived: list[tuple[str, str]] = field(default_factory=list)
@@ -39,9 +42,14 @@ class Grafana:
         if not self.may_write:
             return 403, {"message": "You'll need additional permissions"}
         if path == "/api/folders":
-            self.folders[body["uid"]] = body["title"]
-            return 200, {"uid": body["uid"], "title": body["title"]}
+            return self._make(body)
         return self._save(body) if path == "/api/dashboards/db" else (404, {})
+
+    def _make(self, body: Any) -> tuple[int, Any]:
+        if self.title_taken:
+            return 409, {"message": "a folder with the same name already exists"}
+        self.folders[body["uid"]] = body["title"]
+        return 200, {"uid": body["uid"], "title": body["title"]}
 
     def _find(self, path: str) -> tuple[int, Any]:
         uid = path.removeprefix("/api/folders/")
@@ -54,6 +62,8 @@ class Grafana:
         uid = asked["uid"]
         if len(uid) > _LONGEST_UID or not asked.get("title") or asked.get("id") is not None:
             return 400, {"message": "bad request data"}
+        if self.from_files:
+            return 400, {"message": "Cannot save provisioned dashboard"}
         if body["folderUid"] not in self.folders:
             return 400, {"message": "folder not found"}
         kept = self.dashboards.get(uid)

@@ -178,6 +178,18 @@ def test_a_token_that_is_refused_or_may_not_write_is_said(
     assert grafana.dashboards == {}
 
 
+def test_why_it_saves_nothing_is_said(grafana: Grafana, capsys: pytest.CaptureFixture[str]) -> None:
+    grafana.from_files = True
+    assert pushed(grafana, "--overwrite") == 1
+    said = capsys.readouterr().out
+    assert "HTTP 400: it comes from a file there (provisioned), or is not as that version" in said
+    grafana.folders.clear()
+    grafana.title_taken = True
+    assert pushed(grafana) == 1
+    assert "HTTP 409: a folder of this title is there already (--folder)" in capsys.readouterr().out
+    assert grafana.dashboards == {}
+
+
 def test_a_page_to_log_in_is_no_grafana(
     grafana: Grafana, capsys: pytest.CaptureFixture[str]
 ) -> None:

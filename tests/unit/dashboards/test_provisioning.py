@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import yaml
@@ -44,6 +45,19 @@ def test_the_store_is_asked_as_it_is_served() -> None:
     assert store["jsonData"]["port"] == 9465
     assert store["jsonData"]["username"] == "davylamp"
     assert store["secureJsonData"]["password"].startswith("${")
+
+
+def test_it_leaves_the_default_source_of_a_grafana_alone() -> None:
+    # With two in its files that say they are the default, Grafana does not start.
+    assert not [each["name"] for each in read("datasources")["datasources"] if "isDefault" in each]
+
+
+def test_what_its_environment_must_have_is_written_beside_it() -> None:
+    files = "".join(file.read_text("utf-8") for file in FOLDER.rglob("*.yaml"))
+    asked = set(re.findall(r"\$\{(\w+)\}", files))
+    said = (FOLDER.parent / "README.md").read_text("utf-8")
+    assert {name for name in asked if f"`{name}`" not in said} == set()
+    assert len(asked) == 3
 
 
 def test_dashboards_and_alerts_go_into_one_folder() -> None:
