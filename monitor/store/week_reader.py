@@ -168,6 +168,8 @@ class WeekReader(ExchangeReader):
                 LadderRow,
                 f"{where}ORDER BY target, started_at DESC, id LIMIT 1 BY target",
                 {"until": until.astimezone(UTC)},
+                # One that was written twice is the same, and one of each target is taken.
+                final=False,
             )
         )
 

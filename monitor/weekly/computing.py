@@ -35,7 +35,7 @@ from monitor.weekly.record import (
 )
 from monitor.weekly.serving import context_of, nodes_of
 from monitor.weekly.streams import drift_of, streams_of
-from monitor.weekly.targets import days_of, target_row, trends_of
+from monitor.weekly.targets import target_row, times_of
 from monitor.weekly.text import harmless
 
 
@@ -62,7 +62,7 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
     names = sorted({target.name for target in asked.targets} | set(by_place) | _named(told))
     strata = _strata(asked, names, by_place)
     coverage = _maps(strata)
-    trend, days = trends_of(reader, week, names), days_of(reader, week, names)
+    trend, days = times_of(reader, week, names)
     streams, refused = streams_of(reader, names, reader.scores(span))
     context, (objectives, uncounted) = context_of(reader, asked, span), objectives_of(reader, asked)
     report = WeeklyReport(

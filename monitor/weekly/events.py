@@ -7,7 +7,7 @@ They are counted as the PromQL of ``monitor.slo.indicators`` counts them. Where 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from monitor.slo.objective import Objective, Sli
@@ -37,6 +37,23 @@ class Events:
     there: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Asks the store for what objectives count, once for all that count the same."""
+
+    reader: WeekReader
+    _known: dict[tuple[Span, Step], Mapping[Key, Tally]] = field(default_factory=dict)
+
+    def tallies(self, span: Span, step: Step) -> Mapping[Key, Tally]:
+        """Return tallies of scheduled exchanges by target and probe."""
+        if (span, step) not in self._known:
+            found = self.reader.tallies(span, ("target", "probe"), step)
+            self._known[span, step] = {
+                (target, probe): tally for (target, probe), tally in found.items()
+            }
+        return self._known[span, step]
+
+
 def span_of(week: Week, objective: Objective) -> Span:
     """Return the window of an objective up to a week's end."""
     seconds = COVERAGE_DAYS * DAY if objective.sli is Sli.COVERAGE else objective.window_seconds
@@ -44,18 +61,18 @@ def span_of(week: Week, objective: Objective) -> Span:
 
 
 def events_of(
-    reader: WeekReader, asked: Asked, objective: Objective
+    counts: Counts, asked: Asked, objective: Objective
 ) -> tuple[Mapping[Key, Events], Events]:
     """Return the events of an objective, and those of whom it has none."""
-    return _EVENTS[objective.sli](reader, asked, objective)
+    return _EVENTS[objective.sli](counts, asked, objective)
 
 
 def _exchanges(
-    reader: WeekReader, asked: Asked, objective: Objective
+    counts: Counts, asked: Asked, objective: Objective
 ) -> tuple[Mapping[Key, Events], Events]:
     span = span_of(asked.week, objective)
     found: dict[Key, Tally] = {}
-    for key, tally in reader.tallies(span, ("target", "probe"), _step(objective)).items():
+    for key, tally in counts.tallies(span, _step(objective)).items():
         if (of := _key(objective, key[0], key[1])) is not None:
             found[of] = found.get(of, Tally()).plus(tally)
     return {key: _of_tally(objective, tally) for key, tally in found.items()}, _of_tally(
@@ -76,12 +93,12 @@ def _of_tally(objective: Objective, tally: Tally) -> Events:
 
 
 def _timed(
-    reader: WeekReader, asked: Asked, objective: Objective
+    counts: Counts, asked: Asked, objective: Objective
 ) -> tuple[Mapping[Key, Events], Events]:
     span, within = span_of(asked.week, objective), objective.within_seconds or 0.0
     first_token = objective.sli is Sli.FIRST_TOKEN
     found: dict[Key, Timed] = {}
-    times = reader.timed(span, within, _step(objective), first_token=first_token)
+    times = counts.reader.timed(span, within, _step(objective), first_token=first_token)
     for (target, probe), timed in times.items():
         if (of := _key(objective, target, probe)) is not None:
             found[of] = found.get(of, Timed()).plus(timed)
@@ -108,20 +125,20 @@ def _of_timed(objective: Objective, timed: Timed) -> Events:
 
 
 def _nodes(
-    reader: WeekReader, asked: Asked, objective: Objective
+    counts: Counts, asked: Asked, objective: Objective
 ) -> tuple[Mapping[Key, Events], Events]:
     counted = "stored readings of nodes; Prometheus counts scrapes"
-    counts = reader.node_counts(span_of(asked.week, objective))
+    readings_of = counts.reader.node_counts(span_of(asked.week, objective))
     return {
         (target, ""): Events(bad=failed, valid=failed + well, asked=readings, counted=counted)
-        for target, (readings, failed, well) in counts.items()
+        for target, (readings, failed, well) in readings_of.items()
     }, Events(counted=counted)
 
 
 def _sizes(
-    reader: WeekReader, asked: Asked, objective: Objective
+    counts: Counts, asked: Asked, objective: Objective
 ) -> tuple[Mapping[Key, Events], Events]:
-    judged = reader.judged_strata(span_of(asked.week, objective))
+    judged = counts.reader.judged_strata(span_of(asked.week, objective))
     return {
         (target.name, ""): _covered(target, judged.get(target.name, set()))
         for target in asked.targets
@@ -158,7 +175,7 @@ def _step(objective: Objective) -> Step:
     return Step.DAY if objective.window_seconds % DAY == 0 else Step.HOUR
 
 
-_Source = Callable[[WeekReader, Asked, Objective], tuple[Mapping[Key, Events], Events]]
+_Source = Callable[[Counts, Asked, Objective], tuple[Mapping[Key, Events], Events]]
 _EVENTS: Mapping[Sli, _Source] = {
     Sli.SEMANTIC: _exchanges,
     Sli.AVAILABILITY: _exchanges,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from monitor.detect.sequence import confidence_sequence
 from monitor.slo.objective import Objective, Sli
 from monitor.store.week_reader import WeekReader
-from monitor.weekly.events import TOLD_HERE, Events, events_of, span_of
+from monitor.weekly.events import TOLD_HERE, Counts, Events, events_of, span_of
 from monitor.weekly.inputs import Asked, KnownTarget
 from monitor.weekly.record import Attainment, ObjectiveRow, UnseenRow
 
@@ -25,21 +25,20 @@ def objectives_of(
 
     Beside them, those that are about nothing that was asked.
     """
+    counts = Counts(reader=reader)
     told = [
         each
         for objective in asked.objectives
         if objective.sli in TOLD_HERE
-        for each in _told(reader, asked, objective)
+        for each in _told(counts, asked, objective)
     ]
     rows = [each for each in told if isinstance(each, ObjectiveRow)]
     rows.sort(key=lambda row: (row.target, row.objective, row.probe))
     return tuple(rows), tuple(each for each in told if isinstance(each, UnseenRow))
 
 
-def _told(
-    reader: WeekReader, asked: Asked, objective: Objective
-) -> Iterator[ObjectiveRow | UnseenRow]:
-    found, nothing = events_of(reader, asked, objective)
+def _told(counts: Counts, asked: Asked, objective: Objective) -> Iterator[ObjectiveRow | UnseenRow]:
+    found, nothing = events_of(counts, asked, objective)
     for target in asked.targets:
         if objective.target not in ("", target.name):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 
 from monitor.detect.sequence import confidence_sequence
 from monitor.store.week_reader import Span, Tally, WeekReader, day_of
@@ -22,14 +23,25 @@ WEEKS = 5
 _NOTHING = Tally()
 
 
-def trends_of(reader: WeekReader, week: Week, names: Sequence[str]) -> tuple[TrendRow, ...]:
-    """Return the last weeks of each target, the oldest first."""
-    rows = []
-    for back in range(WEEKS - 1, -1, -1):
-        each = week.earlier(back)
-        found = reader.tallies(Span(since=each.since, until=each.until), ("target",))
-        rows += [_trend_row(name, each, found.get((name,), _NOTHING)) for name in names]
-    return tuple(sorted(rows, key=lambda row: (row.target, row.week)))
+def times_of(
+    reader: WeekReader, week: Week, names: Sequence[str]
+) -> tuple[tuple[TrendRow, ...], tuple[DayRow, ...]]:
+    """Return the last weeks of each target, the oldest first, and each day of the last of them.
+
+    Days without a count are among them.
+    """
+    span = Span(since=week.earlier(WEEKS - 1).since, until=week.until)
+    of_days: dict[tuple[str, date], Tally] = {}
+    of_weeks: dict[tuple[str, Week], Tally] = {}
+    for (target, at), tally in reader.tallies(span, ("target", "at")).items():
+        day = day_of(at)
+        key = (target, Week(day - timedelta(days=day.weekday())))
+        of_days[target, day] = tally
+        of_weeks[key] = of_weeks.get(key, _NOTHING).plus(tally)
+    weeks = [week.earlier(back) for back in range(WEEKS - 1, -1, -1)]
+    trend = [_trend_row(n, w, of_weeks.get((n, w), _NOTHING)) for n in names for w in weeks]
+    days = [_day_row(n, d, of_days.get((n, d), _NOTHING)) for n in names for d in week.days]
+    return tuple(sorted(trend, key=lambda row: (row.target, row.week))), tuple(days)
 
 
 def _trend_row(target: str, week: Week, tally: Tally) -> TrendRow:
@@ -47,25 +59,14 @@ def _trend_row(target: str, week: Week, tally: Tally) -> TrendRow:
     )
 
 
-def days_of(reader: WeekReader, week: Week, names: Sequence[str]) -> tuple[DayRow, ...]:
-    """Return each day of the week for each target, those without a count too."""
-    span = Span(since=week.since, until=week.until)
-    found = {
-        (target, day_of(at)): tally
-        for (target, at), tally in reader.tallies(span, ("target", "at")).items()
-    }
-    return tuple(
-        DayRow(
-            target=name,
-            day=day,
-            good=tally.good,
-            bad=tally.bad,
-            errors=tally.errors,
-            invalid=tally.invalid,
-        )
-        for name in names
-        for day in week.days
-        for tally in (found.get((name, day), _NOTHING),)
+def _day_row(target: str, day: date, tally: Tally) -> DayRow:
+    return DayRow(
+        target=target,
+        day=day,
+        good=tally.good,
+        bad=tally.bad,
+        errors=tally.errors,
+        invalid=tally.invalid,
     )
 
 
