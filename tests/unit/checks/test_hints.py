@@ -5,15 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import combinations_with_replacement, count, product
+from math import log2
 from random import Random
 
 import pytest
 
 from monitor.assessment import assess
 from monitor.canaries import HINT_BITS, LEAK_BITS, MatchKind, net_bits, scan_answer
-from monitor.canaries.evidence import FALSE_HINT_RATE, RARE_SHAPE_BITS
+from monitor.canaries.evidence import (
+    FALSE_HINT_RATE,
+    LEAST_ENTRIES,
+    RARE_SHAPE_BITS,
+    PartialEvidence,
+    accumulate,
+    value_bits,
+)
 from monitor.canaries.proquint import encode
+from monitor.canaries.values import SHAPES, Form
 from monitor.checks import CHECKS_VERSION, foreign
 from monitor.checks.foreign import CHECK
 from monitor.findings import Finding, Findings, FindingState
@@ -252,3 +261,54 @@ def test_one_group_is_a_hint_in_no_registry() -> None:
     for group in bench.mint().split("-"):
         [match] = scan_answer(group, "hello", bench.registry).matches
         assert match.net_bits < HINT_BITS
+
+
+PART_SHAPES = (
+    (MatchKind.NEIGHBOURS, 2),
+    (MatchKind.NEIGHBOURS, 3),
+    (MatchKind.GAPPED, 2),
+    (MatchKind.GAPPED, 3),
+    (MatchKind.SCATTERED, 1),
+    (MatchKind.SCATTERED, 2),
+    (MatchKind.SCATTERED, 3),
+)
+VALUE_FORMS = ((ValueKind.NAME, Form.WHOLE), (ValueKind.PHONE, Form.WHOLE))
+
+
+def parts_below_a_hint(entries: int, groups: int) -> list[tuple[float, float]]:
+    """Return of each part that is no hint its net bits, and those of its chance for any entry."""
+    found = []
+    for kind, places in PART_SHAPES:
+        bits = net_bits(kind, places, markers=entries, groups=groups)
+        unpaid = 0.0 if kind is MatchKind.NEIGHBOURS else RARE_SHAPE_BITS
+        found.append((bits, bits + unpaid))
+    for value, form in VALUE_FORMS:
+        bits = value_bits(SHAPES[value].bits(form), entries=entries, places=1)
+        found.append((bits, bits + log2(max(entries, LEAST_ENTRIES) / entries)))
+    return [(bits, chance) for bits, chance in found if 0 < bits < HINT_BITS]
+
+
+def false_sums(entries: int, of_owner: int, answers: int, groups: int) -> float:
+    """Return the union bound on an answer whose part makes a hint with parts of other answers."""
+    total = 0.0
+    shapes = parts_below_a_hint(entries, groups)
+    for several in (2, 3, 4):
+        for chosen in combinations_with_replacement(shapes, several):
+            parts = [PartialEvidence(f"m{n}", (0,), bits) for n, (bits, _) in enumerate(chosen)]
+            if accumulate(parts, answers) < HINT_BITS:
+                continue
+            # One stands here, of any entry; each other one in any answer, of an entry of its owner.
+            more = (of_owner / entries * answers) ** (several - 1)
+            total += several**several * more * 2.0 ** -sum(chance for _, chance in chosen)
+    return total
+
+
+@pytest.mark.parametrize("entries", [2, 16, 128, 1_000, 3_000, 30_000, 1_000_000])
+def test_sums_give_fewer_false_hints_than_a_rare_shape_may(entries: int) -> None:
+    worst = max(
+        false_sums(entries, of_owner, answers, groups)
+        for of_owner, answers, groups in product((1, 4, 20, 100), (1, 16, 256), (1, 4, 64))
+        # No answer is searched without a marker of its own.
+        if of_owner <= entries and answers <= entries
+    )
+    assert worst <= 2 ** -(HINT_BITS + RARE_SHAPE_BITS)
