@@ -21,6 +21,8 @@ from dashboards.panels import (
 from dashboards.questions import of
 from monitor.conventions import gpu
 
+# Of one machine, of one GPU, and how that is called: machines number theirs alike.
+_MACHINE, _GPU, _NAME = "env, instance", "env, instance, gpu", "{{instance}} {{gpu}}"
 _NO_GPU = "No GPU is read here: run davylamp exporter where the GPUs are."
 _pool_bytes = time_series(
     Said(
@@ -49,7 +51,7 @@ _memory = time_series(
         _NO_GPU,
     ),
     [
-        prometheus(f"max by (env, gpu) ({of(metric)})", f"{{{{gpu}}}} {word}")
+        prometheus(f"max by ({_GPU}) ({of(metric)})", f"{_NAME} {word}")
         for metric, word in (
             (gpu.GPU_MEMORY_TOTAL, "total"),
             (gpu.GPU_MEMORY_USED, "allocated"),
@@ -62,8 +64,8 @@ _memory = time_series(
 _busy = time_series(
     Said("GPU at work", "percentunit", "Shares of the last sample, 0 to 1.", _NO_GPU),
     [
-        prometheus(f"max by (env, gpu) ({of(gpu.GPU_UTILIZATION)})", "{{gpu}} kernels"),
-        prometheus(f"max by (env, gpu) ({of(gpu.GPU_MEMORY_UTILIZATION)})", "{{gpu}} memory"),
+        prometheus(f"max by ({_GPU}) ({of(gpu.GPU_UTILIZATION)})", f"{_NAME} kernels"),
+        prometheus(f"max by ({_GPU}) ({of(gpu.GPU_MEMORY_UTILIZATION)})", f"{_NAME} memory"),
     ],
     Look(low=0, high=1),
 )
@@ -76,10 +78,11 @@ _faults = time_series(
     ),
     [
         prometheus(
-            f"sum by (gpu, kind) (increase({of(gpu.GPU_ECC_ERRORS)}[1d]))", "{{gpu}} {{kind}}"
+            f"sum by ({_GPU}, kind) (increase({of(gpu.GPU_ECC_ERRORS)}[1d]))",
+            f"{_NAME} {{{{kind}}}}",
         ),
         prometheus(
-            f"sum by (gpu, code) (increase({of(gpu.GPU_XIDS)}[1d]))", "{{gpu}} Xid {{code}}"
+            f"sum by ({_GPU}, code) (increase({of(gpu.GPU_XIDS)}[1d]))", f"{_NAME} Xid {{{{code}}}}"
         ),
     ],
     Look(low=0, bars=True),
@@ -93,15 +96,15 @@ _worn = table(
     ),
     [
         rows_of(
-            f"max by (gpu, kind) ({of(gpu.GPU_REMAPPED_ROWS)}) "
-            f"or max by (gpu, kind) ({of(gpu.GPU_RETIRED_PAGES)})"
+            f"max by ({_GPU}, kind) ({of(gpu.GPU_REMAPPED_ROWS)}) "
+            f"or max by ({_GPU}, kind) ({of(gpu.GPU_RETIRED_PAGES)})"
         )
     ],
 )
 _gpus = state_timeline(
     Said("GPUs that answer", "none", "Whether each GPU that was once seen answers.", _NO_GPU),
     [
-        prometheus(f"min by (env, gpu) ({of(gpu.GPU_UP)})", "{{env}} {{gpu}}"),
+        prometheus(f"min by ({_GPU}) ({of(gpu.GPU_UP)})", _NAME),
     ],
     Look(mappings=(values({0: ("lost", RED), 1: ("answers", GREEN)}),), palette=False),
 )
@@ -114,16 +117,16 @@ _driver = table(
     ),
     [
         rows_of(
-            f"max by (env, state) ({of(gpu.GPU_DRIVER_STATE)}) == 1 "
-            f"or max by (env, gpu, state) ({of(gpu.GPU_STATE)}) == 1"
+            f"max by ({_MACHINE}, state) ({of(gpu.GPU_DRIVER_STATE)}) == 1 "
+            f"or max by ({_GPU}, state) ({of(gpu.GPU_STATE)}) == 1"
         )
     ],
 )
 _codes = time_series(
     Said("Error codes of NVML", "none", "Of the driver and of each GPU; 0 is none.", _NO_GPU),
     [
-        prometheus(f"max by (env) ({of(gpu.GPU_DRIVER_ERROR)})", "{{env}} driver"),
-        prometheus(f"max by (env, gpu) ({of(gpu.GPU_ERROR)})", "{{env}} {{gpu}}"),
+        prometheus(f"max by ({_MACHINE}) ({of(gpu.GPU_DRIVER_ERROR)})", "{{instance}} driver"),
+        prometheus(f"max by ({_GPU}) ({of(gpu.GPU_ERROR)})", _NAME),
     ],
     Look(low=0, stairs=True),
 )
@@ -134,11 +137,11 @@ _unread = table(
         "What cannot be read is here, never a 0 elsewhere.",
         "Every quantity can be read, or no GPU is read.",
     ),
-    [rows_of(f"max by (env, gpu, kind, reason) ({of(gpu.GPU_UNREAD)}) == 1")],
+    [rows_of(f"max by ({_GPU}, kind, reason) ({of(gpu.GPU_UNREAD)}) == 1")],
 )
 _cards = table(
     Said("What each GPU is", "none", "Name and driver; the id is NVML's own.", _NO_GPU),
-    [rows_of(f"max by (env, gpu, name, driver, uuid) ({of(gpu.GPU_INFO)})")],
+    [rows_of(f"max by ({_GPU}, name, driver, uuid) ({of(gpu.GPU_INFO)})")],
 )
 _processes = time_series(
     Said(
@@ -147,7 +150,11 @@ _processes = time_series(
         "Of the processes of one name; few names, the rest is other.",
         _NO_GPU,
     ),
-    [prometheus(f"sum by (gpu, process) ({of(gpu.GPU_PROCESS_MEMORY)})", "{{gpu}} {{process}}")],
+    [
+        prometheus(
+            f"sum by ({_GPU}, process) ({of(gpu.GPU_PROCESS_MEMORY)})", f"{_NAME} {{{{process}}}}"
+        )
+    ],
     Look(low=0, stacked=True),
 )
 _counts = time_series(
@@ -155,9 +162,9 @@ _counts = time_series(
         "Processes, and instances of divided GPUs", "short", "As far as NVML shows them.", _NO_GPU
     ),
     [
-        prometheus(f"max by (gpu) ({of(gpu.GPU_PROCESSES)})", "{{gpu}} processes"),
-        prometheus(f"max by (gpu) ({of(gpu.GPU_MIG_ENABLED)})", "{{gpu}} divided"),
-        prometheus(f"max by (gpu) ({of(gpu.GPU_MIG_DEVICES)})", "{{gpu}} instances"),
+        prometheus(f"max by ({_GPU}) ({of(gpu.GPU_PROCESSES)})", f"{_NAME} processes"),
+        prometheus(f"max by ({_GPU}) ({of(gpu.GPU_MIG_ENABLED)})", f"{_NAME} divided"),
+        prometheus(f"max by ({_GPU}) ({of(gpu.GPU_MIG_DEVICES)})", f"{_NAME} instances"),
     ],
     Look(low=0, stairs=True),
 )
@@ -166,14 +173,14 @@ _MIG_WHY = "No GPU is divided into instances (MIG), or none is read."
 _mig = time_series(
     Said("Memory of instances", "bytes", "Of divided GPUs: total and allocated.", _MIG_WHY),
     [
-        prometheus(f"sum by (gpu) ({of(gpu.GPU_MIG_MEMORY_TOTAL)})", "{{gpu}} total"),
-        prometheus(f"sum by (gpu) ({of(gpu.GPU_MIG_MEMORY_USED)})", "{{gpu}} allocated"),
+        prometheus(f"sum by ({_GPU}) ({of(gpu.GPU_MIG_MEMORY_TOTAL)})", f"{_NAME} total"),
+        prometheus(f"sum by ({_GPU}) ({of(gpu.GPU_MIG_MEMORY_USED)})", f"{_NAME} allocated"),
     ],
     Look(low=0),
 )
 _gpu_age = stat(
     Said("Age of the last reading of GPUs", "s", "Whatever came of it.", _NO_GPU),
-    [now(f"time() - max by (env) ({of(gpu.GPU_LAST_READ)} > 0)", "{{env}}")],
+    [now(f"time() - max by ({_MACHINE}) ({of(gpu.GPU_LAST_READ)} > 0)", "{{instance}}")],
     Look(steps=((None, GREEN), (120, YELLOW), (600, RED))),
 )
 

@@ -19,6 +19,7 @@ _REMEDIES = {
     DriverState.VERSION_MISMATCH: "restart the machine after an upgrade of the driver",
     DriverState.UNREACHABLE: "check gpus.dcgm_url, and that the DCGM exporter runs",
 }
+_NO_GPU_REMEDY = "let gpus.source be off here, or see why the machine does not show its GPU"
 _OTHERWISE = "see docs/gpu.md for what the state means"
 
 
@@ -53,6 +54,9 @@ def _lines(reading: GpusReading | None) -> Iterator[Line]:
     if reading is None:
         yield unknown("gpus", "the driver does not return from a call", "restart the machine")
         return
+    if reading.driver_state is DriverState.NO_GPU:
+        yield warn("gpus", f"none is there ({reading.why})", _NO_GPU_REMEDY)
+        return
     if reading.driver_state is not DriverState.OK:
         more = reading.why or f"code {reading.error_code}"
         said = f"{reading.driver_state} ({more})"
@@ -62,5 +66,5 @@ def _lines(reading: GpusReading | None) -> Iterator[Line]:
     for each in bad:
         said = f"{each.state} (code {each.error_code})"
         yield fail(f"gpu {each.gpu}", said, "reset it, or see docs/gpu.md")
-    well = len(reading.gpus) - len(bad)
-    yield ok("gpus", f"{well} read") if well else warn("gpus", "none is there", _OTHERWISE)
+    if well := len(reading.gpus) - len(bad):
+        yield ok("gpus", f"{well} read")

@@ -20,6 +20,7 @@ class DriverState(StrEnum):
     """Whether what tells of GPUs can be asked: the NVIDIA library, or a DCGM exporter."""
 
     OK = "ok"
+    NO_GPU = "no_gpu"
     NO_LIBRARY = "no_library"
     NO_DRIVER = "no_driver"
     NO_PERMISSION = "no_permission"

@@ -55,7 +55,8 @@ def _source(gpus: Gpus, clock: Clock) -> GpuSource:
             path=place.path,
             remedy="pip install 'davylamp[gpu]', or read a DCGM exporter",
         )
-    return NvmlSource(clock)
+    # A KV pool lies on GPUs.
+    return NvmlSource(clock, expected=bool(gpus.pools))
 
 
 def _model(pools: KvPools, folder: Path) -> PoolModel:

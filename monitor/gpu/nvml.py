@@ -18,6 +18,7 @@ from monitor.clock import Clock
 from monitor.conventions.gpu import OTHER, DriverState, GpuState, Quantity, Unread
 from monitor.errors import UsageError
 from monitor.gpu import codes
+from monitor.gpu.hardware import has_gpu
 from monitor.gpu.naming import MOST_XID_SERIES, ProcessNames, cleaned
 from monitor.gpu.nvml_device import NvmlDevice, WholeGpuError, answered
 from monitor.gpu.record import GpuReading, GpusReading
@@ -74,11 +75,25 @@ class _Session:
 
 
 class NvmlSource:
-    """Reads NVML, opened anew after anything that puts it in doubt: a GPU may come back."""
+    """Reads NVML, opened anew after anything that puts it in doubt: a GPU may come back.
 
-    def __init__(self, clock: Clock, nvml: Any | None = None) -> None:
+    ``expected`` says that there must be GPUs. Without that a machine may have none: it is one
+    whose driver lists none or is not there, whose kernel shows none, and that never had one while
+    we ran.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        nvml: Any | None = None,
+        *,
+        expected: bool = False,
+        hardware: Callable[[], bool | None] = has_gpu,
+    ) -> None:
         self._clock = clock
         self._nvml = binding() if nvml is None else nvml
+        self._expected = expected
+        self._hardware = hardware
         self._names = ProcessNames()
         self._known: dict[str, _Identity] = {}
         self._xids: Counter[tuple[str, int]] = Counter()
@@ -94,10 +109,12 @@ class NvmlSource:
         except self._nvml.NVMLError as error:
             return self._without_driver(int(error.value))
         gpus = tuple(self._read_one(session, each) for each in self._in_order())
-        self._in_doubt = any(each.state is not GpuState.OK for each in gpus)
+        self._in_doubt = not gpus or any(each.state is not GpuState.OK for each in gpus)
+        state, why = (DriverState.OK, "") if gpus else self._none_listed()
         return GpusReading(
             read_at=self._clock.now(),
-            driver_state=DriverState.OK,
+            driver_state=state,
+            why=why,
             driver=session.driver,
             gpus=gpus,
             xids=dict(self._xids),
@@ -273,13 +290,33 @@ class NvmlSource:
             GpuReading(gpu=each.gpu, state=state, error_code=code, uuid=each.uuid, name=each.name)
             for each in self._in_order()
         )
+        driver_state, why = codes.driver_state(code), ""
+        if driver_state is DriverState.NO_LIBRARY and self._may_have_none(known=False):
+            driver_state, why = DriverState.NO_GPU, "no library, and the kernel shows no GPU"
         return GpusReading(
             read_at=self._clock.now(),
-            driver_state=codes.driver_state(code),
+            driver_state=driver_state,
             error_code=code,
+            why=why,
             gpus=gpus,
             xids=dict(self._xids),
         )
+
+    def _none_listed(self) -> tuple[DriverState, str]:
+        """Return what it means that the driver answers and lists no GPU, nor ever did."""
+        if self._may_have_none(known=True):
+            return DriverState.NO_GPU, "the driver lists none"
+        return DriverState.FAILED, "the driver lists no GPU, and there must be one"
+
+    def _may_have_none(self, *, known: bool) -> bool:
+        """True if nothing says that there is or was a GPU.
+
+        Where the kernel does not show its bus, only a driver that answers is ``known`` to be right.
+        """
+        if self._expected or self._known:
+            return False
+        shown = self._hardware()
+        return shown is False or (shown is None and known)
 
     def _answered(self, call: Callable[[], Any]) -> tuple[Any, int]:
         try:

@@ -21,6 +21,7 @@ TOKENS_SECONDS = 300.0
 _MISSED_READS = 3
 _LEAST_STALE_SECONDS = 30.0
 _STOP_SECONDS = 5.0
+_WELL = frozenset({DriverState.OK, DriverState.NO_GPU})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class GpuWatch:
         before, now = self._reading, self._source.read()
         self._reading = now
         if before is None or (before.driver_state, before.why) != (now.driver_state, now.why):
-            level = logging.INFO if now.driver_state is DriverState.OK else logging.WARNING
+            level = logging.INFO if now.driver_state in _WELL else logging.WARNING
             why = f" ({now.why})" if now.why else ""
             log.log(level, "GPUs: %s%s, %d seen", now.driver_state.value, why, len(now.gpus))
         was = {each.gpu: each.state for each in before.gpus} if before else {}

@@ -22,6 +22,12 @@ _UNMENDED = selector(names.GPU_ECC_ERRORS.name, equals("kind", EccKind.UNCORRECT
 _SILENT_SECONDS = 600
 # For how long an exporter that is gone is missed.
 _REMEMBERED = "1d"
+# For how long a machine that shows no GPU any more is held to have one: over a weekend and more.
+_SEEN = "7d"
+_WORKS = selector(names.GPU_DRIVER_STATE.name, equals("state", DriverState.OK))
+_WELL = f"{DriverState.OK}|{DriverState.NO_GPU}"
+_NONE = selector(names.GPU_DRIVER_STATE.name, equals("state", DriverState.NO_GPU))
+_UNTOLD = f"{GpuState.FAILED}|{GpuState.NO_PERMISSION}"
 
 GPU_ALERTS: tuple[Alert, ...] = (
     Alert(
@@ -66,8 +72,11 @@ GPU_ALERTS: tuple[Alert, ...] = (
         name="DavylampGpusNotRead",
         expr=(
             "sum without (state) (\n"
-            f"  {names.GPU_DRIVER_STATE.name}{{state!={quoted(DriverState.OK)}}}\n"
+            f"  {names.GPU_DRIVER_STATE.name}{{state!~{quoted(_WELL)}}}\n"
             ") > 0\n"
+            # A machine that has none is well, unless one was seen on it.
+            f"or sum without (state) ({_NONE}) > 0\n"
+            f"  and max without (gpu) (max_over_time({names.GPU_UP.name}[{_SEEN}])) >= 0\n"
             f"or time() - last_over_time({names.GPU_LAST_READ.name}[{_REMEMBERED}])"
             f" > {_SILENT_SECONDS}"
         ),
@@ -78,10 +87,27 @@ GPU_ALERTS: tuple[Alert, ...] = (
             "well is not known"
         ),
         description=(
-            "The exporter cannot ask the driver or DCGM, or is not scraped any more. A lost GPU "
-            "and errors of memory would not be seen."
+            "The exporter cannot ask the driver or DCGM, is not scraped any more, or sees no GPU "
+            "where there was one this week. A lost GPU and errors of memory would not be seen."
         ),
         evidence=(names.GPU_DRIVER_STATE.name, _MACHINE),
+        dashboard=NODES_DASHBOARD,
+    ),
+    Alert(
+        name="DavylampGpuFailed",
+        # Where the driver itself fails, all do: that is DavylampGpusNotRead.
+        expr=(
+            f"{selector(names.GPU_STATE.name, fits('state', _UNTOLD))} == 1\n"
+            f"and ignoring (gpu, state) {_WORKS} == 1"
+        ),
+        wait="10m",
+        severity="warning",
+        summary=f"{_NAMED} is not read ({{{{ $labels.state }}}}): whether it is well is not known",
+        description=(
+            "The driver answers, and this GPU does not: no figure of it is read, and errors of its "
+            "memory would not be seen."
+        ),
+        evidence=(names.GPU_STATE.name, (*_GPU, "state")),
         dashboard=NODES_DASHBOARD,
     ),
 )

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.gpu.hardware import has_gpu
 from tests.fakes import nvml
 from tests.fakes.node_pages import Page, document
 from tests.fakes.node_servers import NodeServer, serving
@@ -152,10 +153,20 @@ def test_a_driver_that_hangs_holds_up_neither_pages_nor_the_end(tmp_path: Path) 
 
 
 def test_without_a_library_it_serves_and_says_so(tmp_path: Path) -> None:
-    with exporter(tmp_path, library=False) as serves:
+    # A KV pool is configured, so there must be GPUs.
+    with exporter(tmp_path, "--bytes-per-token", "100", library=False) as serves:
         assert serves.value("gpu_driver_state", state="no_library") == 1
+        assert serves.value("gpu_driver_state", state="no_gpu") == 0
         assert serves.value("gpu_driver_state", state="ok") == 0
         assert serves.value("gpu_driver_error_code") == 12
+        assert serves.value("gpu_up", gpu="0") is None
+
+
+def test_without_a_library_and_a_gpu_there_is_none(tmp_path: Path) -> None:
+    # Whether this machine has one is what its kernel shows.
+    state = "no_gpu" if has_gpu() is False else "no_library"
+    with exporter(tmp_path, library=False) as serves:
+        assert serves.value("gpu_driver_state", state=state) == 1
         assert serves.value("gpu_up", gpu="0") is None
 
 

@@ -64,9 +64,27 @@ GPUS = (
         over_at="60m",
         labels={**ENV, **WARNING},
     ),
+    Scenario(
+        alert="DavylampGpuFailed",
+        series={
+            f'davylamp_gpu_state{_AT},state="failed"}}': "0x5 1x25 0x20",
+            f'davylamp_gpu_state{_AT},state="ok"}}': "1x5 0x25 1x20",
+            f'davylamp_gpu_state{_CALM},state="failed"}}': "0x5 1x5 0x40",
+            f'davylamp_gpu_state{_CALM},state="ok"}}': "1x5 0x5 1x40",
+            'davylamp_gpu_driver_state{env="prod",state="ok"}': "1x50",
+            # Its driver fails as a whole.
+            'davylamp_gpu_state{env="stage",gpu="1",state="failed"}': "1x50",
+            'davylamp_gpu_driver_state{env="stage",state="ok"}': "0x50",
+        },
+        silent_at="14m",
+        fires_at="25m",
+        over_at="40m",
+        labels={**_GPU, **WARNING, "state": "failed"},
+    ),
 )
 
 _FIRING = 'ALERTS{alertname="%s", alertstate="firing", class="none", env="prod", %sseverity="%s"}'
+_NOT_READ = 'ALERTS{alertname="DavylampGpusNotRead",alertstate="firing"}'
 GPUS_BESIDE = (
     Recorded(
         name="another card that takes a label after a restart is no rise of its errors",
@@ -83,6 +101,52 @@ GPUS_BESIDE = (
         },
         at="45m",
         values={'ALERTS{alertname="DavylampGpuMemoryErrors",alertstate="firing"}': []},
+    ),
+    Recorded(
+        name="a machine that never had a GPU is well without one",
+        series={
+            'davylamp_gpu_driver_state{env="prod",state="no_gpu"}': "1x100",
+            'davylamp_gpu_driver_state{env="prod",state="no_library"}': "0x100",
+            'davylamp_gpu_driver_state{env="prod",state="ok"}': "0x100",
+            'davylamp_gpu_last_read_timestamp_seconds{env="prod"}': "0+60x100",
+            # Of another machine.
+            'davylamp_gpu_up{env="stage",gpu="0"}': "1x100",
+        },
+        at="90m",
+        values={_NOT_READ: []},
+    ),
+    Recorded(
+        name="a machine whose GPUs are gone since it started anew is not",
+        series={
+            'davylamp_gpu_driver_state{env="prod",state="no_gpu"}': "0x10 1x90",
+            'davylamp_gpu_driver_state{env="prod",state="ok"}': "1x10 0x90",
+            'davylamp_gpu_up{env="prod",gpu="0"}': "1x10 _x90",
+            'davylamp_gpu_up{env="prod",gpu="1"}': "0x10 _x90",
+            'davylamp_gpu_last_read_timestamp_seconds{env="prod"}': "0+60x100",
+        },
+        at="90m",
+        values={_NOT_READ: [(_FIRING % ("DavylampGpusNotRead", "", "warning"), 1)]},
+    ),
+    Recorded(
+        name="a machine without GPUs for longer than a week is one that has none",
+        series={
+            'davylamp_gpu_driver_state{env="prod",state="no_gpu"}': "0x2 1x200",
+            'davylamp_gpu_up{env="prod",gpu="0"}': "1x2 _x200",
+            'davylamp_gpu_last_read_timestamp_seconds{env="prod"}': "0+3600x200",
+        },
+        at="190h",
+        step="1h",
+        values={_NOT_READ: []},
+    ),
+    Recorded(
+        name="a library that is not there where a GPU is does not end by itself",
+        series={
+            'davylamp_gpu_driver_state{env="prod",state="no_library"}': "1x100",
+            'davylamp_gpu_driver_state{env="prod",state="no_gpu"}': "0x100",
+            'davylamp_gpu_last_read_timestamp_seconds{env="prod"}': "0+60x100",
+        },
+        at="90m",
+        values={_NOT_READ: [(_FIRING % ("DavylampGpusNotRead", "", "warning"), 1)]},
     ),
     Recorded(
         name="an exporter that falls silent is missed",

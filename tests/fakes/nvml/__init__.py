@@ -54,13 +54,27 @@ def say(file: Path, **settings: int) -> Path:
 
 
 def readings(
-    library: Path, told: Path, *steps: dict[str, int], listens: int = 0
+    library: Path,
+    told: Path,
+    *steps: dict[str, int],
+    listens: int = 0,
+    expected: bool = False,
+    shown: bool | None = None,
 ) -> list[dict[str, Any]]:
     """Return what ``NvmlSource`` reads, step by step, each after the library was told anew.
 
     It listens so many times before each reading, and hears one Xid each time, if there is one.
+    ``expected`` says that there must be GPUs, ``shown`` whether the kernel shows one.
     """
-    asked = json.dumps({"told": str(told), "steps": list(steps), "listens": listens})
+    asked = json.dumps(
+        {
+            "told": str(told),
+            "steps": list(steps),
+            "listens": listens,
+            "expected": expected,
+            "shown": shown,
+        }
+    )
     done = subprocess.run(
         [sys.executable, "-m", "tests.fakes.nvml.child"],
         input=asked,

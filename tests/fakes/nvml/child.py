@@ -64,7 +64,8 @@ def main() -> None:
     """Do as standard input says."""
     asked = json.load(sys.stdin)
     told = Path(asked["told"])
-    source = NvmlSource(_Clock())
+    shown = asked["shown"]
+    source = NvmlSource(_Clock(), expected=asked["expected"], hardware=lambda: shown)
     found = []
     for step in asked["steps"]:
         say(told, **step)

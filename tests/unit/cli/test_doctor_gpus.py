@@ -6,10 +6,16 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
+
+import pytest
 
 from monitor.cli.doctor_gpus import check_gpus
 from monitor.cli.doctor_line import Surroundings
-from monitor.clock import SystemClock
+from monitor.clock import Clock, SystemClock
+from monitor.config.gpu import Gpus
+from monitor.conventions.gpu import DriverState
+from monitor.gpu import GpusReading, GpuWatch
 from tests.fakes import nvml
 from tests.fakes.node_pages import Page
 from tests.fakes.node_servers import NodeServer, serving
@@ -64,8 +70,10 @@ def test_a_driver_and_a_gpu_that_are_not_well_fail(tmp_path: Path) -> None:
     library = nvml.build(tmp_path)
     code = (
         "import pathlib, sys; from tests.unit.cli.test_doctor_gpus import said;"
-        "print(*said(pathlib.Path(sys.argv[1]), '{source: nvml}'), sep='\\n')"
+        "print(*said(pathlib.Path(sys.argv[1]),"
+        " '{source: nvml, pools: [{bytes_per_token: 9.0}]}'), sep='\\n')"
     )
+    # With a pool there must be GPUs, whatever the machine is that this runs on.
     for told, where, words in (
         ({}, library, "ok       gpus: 2 read"),
         ({"gpu1": 15}, library, "fail     gpu 1: lost (code 15)"),
@@ -82,3 +90,30 @@ def test_a_driver_and_a_gpu_that_are_not_well_fail(tmp_path: Path) -> None:
             check=False,
         )
         assert done.stdout.startswith(words), done.stdout + done.stderr
+
+
+class NoGpu:
+    """A source on a machine without GPUs."""
+
+    def read(self) -> GpusReading:
+        why = "no library, and the kernel shows no GPU"
+        now = SystemClock().now()
+        return GpusReading(read_at=now, driver_state=DriverState.NO_GPU, error_code=12, why=why)
+
+    def wait(self, seconds: float, stopping: Event) -> None:
+        stopping.wait()
+
+    def close(self) -> None:
+        return
+
+
+def test_a_machine_without_gpus_is_warned_of_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def watch(_gpus: Gpus, _folder: Path, clock: Clock, _tokens: object) -> GpuWatch:
+        return GpuWatch(NoGpu(), clock, 15.0)
+
+    monkeypatch.setattr("monitor.cli.doctor_gpus.gpu_watch", watch)
+    [line] = said(tmp_path, "{source: nvml}")
+    assert line.startswith("warn     gpus: none is there (no library, and the kernel shows no GPU)")
+    assert "do: let gpus.source be off here" in line

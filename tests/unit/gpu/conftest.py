@@ -23,9 +23,9 @@ def read(libraries: Path, tmp_path: Path) -> Read:
     """Read step by step; ``flags`` leave symbols out, ``library=False`` leaves out all of it."""
 
     def reading(
-        *steps: dict[str, int], flags: tuple[str, ...] = (), library: bool = True, listens: int = 0
+        *steps: dict[str, int], flags: tuple[str, ...] = (), library: bool = True, **more: Any
     ) -> list[dict[str, Any]]:
         folder = nvml.build(libraries, *flags) if library else nvml.none(tmp_path)
-        return nvml.readings(folder, tmp_path / "told", *steps, listens=listens)
+        return nvml.readings(folder, tmp_path / "told", *steps, **more)
 
     return reading

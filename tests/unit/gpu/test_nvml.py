@@ -94,10 +94,47 @@ def test_a_driver_that_cannot_count_its_gpus_is_a_failure(read: Read) -> None:
     assert len(after["gpus"]) == 2
 
 
-def test_a_machine_without_the_library_is_a_state(read: Read) -> None:
-    told, again = read({}, {}, library=False)
-    assert told["driver_state"] == again["driver_state"] == "no_library"
-    assert told["gpus"] == []
+@pytest.mark.parametrize(
+    ("expected", "shown", "state"),
+    [
+        (False, False, "no_gpu"),
+        (False, True, "no_library"),
+        (False, None, "no_library"),
+        (True, False, "no_library"),
+    ],
+)
+def test_a_machine_without_the_library_has_no_gpu_only_if_nothing_says_that_it_has(
+    read: Read, expected: bool, shown: bool | None, state: str
+) -> None:
+    told, again = read({}, {}, library=False, expected=expected, shown=shown)
+    assert told["driver_state"] == again["driver_state"] == state
+    assert (told["gpus"], told["error_code"]) == ([], 12)
+
+
+@pytest.mark.parametrize(
+    ("expected", "shown", "state"),
+    [
+        (False, False, "no_gpu"),
+        (False, None, "no_gpu"),
+        (False, True, "failed"),
+        (True, False, "failed"),
+    ],
+)
+def test_a_driver_that_lists_no_gpu_is_well_only_if_nothing_says_that_there_is_one(
+    read: Read, expected: bool, shown: bool | None, state: str
+) -> None:
+    told, after = read({"count": 0}, {}, expected=expected, shown=shown)
+    assert (told["driver_state"], told["gpus"]) == (state, [])
+    assert told["why"]
+    # One that is plugged in later is found.
+    assert (after["driver_state"], len(after["gpus"])) == ("ok", 2)
+
+
+def test_gpus_that_are_listed_no_more_are_lost_and_not_forgotten(read: Read) -> None:
+    # A GPU in doubt has NVML opened anew.
+    *_, gone = read({}, {"gpu1": 15}, {"count": 0}, shown=False)
+    assert gone["driver_state"] == "ok"
+    assert [each["state"] for each in gone["gpus"]] == ["lost", "lost"]
 
 
 def test_a_library_that_is_too_old_is_a_state(read: Read) -> None:
