@@ -101,7 +101,7 @@ rules-test: ## Check the rules and try each (apt-get install prometheus promethe
 	amtool check-config alerts/alertmanager/alertmanager.example.yml
 
 .PHONY: bench-canaries
-bench-canaries: install ## False LEAKs and scanning speed against the number of live markers
+bench-canaries: install ## False LEAKs, false hints and scanning speed against the number of live markers (minutes)
 	$(BIN)/python -m tests.bench.canaries
 
 .PHONY: bench-schedule
