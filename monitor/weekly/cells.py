@@ -9,6 +9,7 @@ from typing import Any
 _NOT_KNOWN = "\u2013"
 _RATIOS = ("_ratio", "_at_least", "_at_most", "budget_left", "budget_left_low", "budget_left_high")
 _BUDGET = "budget_left"
+_SPENT = {"budget_left_low": "at worst ", "budget_left_high": "at best "}
 _TINY = 0.01
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -46,7 +47,7 @@ def _plain(value: Any) -> str:
 def _number(name: str, value: float) -> str:
     if name.startswith(_BUDGET) and value < 0:
         # A budget of which nothing is left: how many of them were spent.
-        return f"spent {1 - value:,.1f} times"
+        return f"{_SPENT.get(name, '')}spent {1 - value:,.1f} times"
     if name.endswith(_RATIOS):
         return percent(value)
     if name.startswith("seconds_to") or name.endswith("_seconds"):

@@ -109,9 +109,9 @@ def _timed(
 
 def _of_timed(objective: Objective, timed: Timed) -> Events:
     within = f"{objective.within_seconds:g} s"
-    counted = f"exchanges of probes by their start, confirmations too; over {within} is bad"
+    counted = f"exchanges of probes, by when they began; over {within} is bad"
     if objective.sli is Sli.FIRST_TOKEN:
-        counted = f"streamed exchanges with a first token, by their start; after {within} is bad"
+        counted = f"first tokens of streamed exchanges, by when those began; over {within} is bad"
     if timed.expired:
         counted += f"; the times of {timed.expired:,} have expired"
     return Events(
@@ -156,8 +156,7 @@ def _covered(target: KnownTarget, judged: set[str]) -> Events:
         bad=len(sizes - looked),
         valid=len(sizes),
         asked=len(sizes),
-        counted=f"prompt sizes, planned now or asked, by whether one was judged in {COVERAGE_DAYS} "
-        "days; all are counted, nothing is estimated",
+        counted=f"prompt sizes by the plan of now, not judged in {COVERAGE_DAYS} days is bad",
     )
 
 

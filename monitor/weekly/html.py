@@ -22,6 +22,8 @@ MOST_PICTURES = 40
 _HERE = Path(__file__).parent
 # Columns of which a value is marked by its own name.
 _MARKED = frozenset({"judgement", "state", "attainment", "conformity", "trend", "expired"})
+# Ids of ours stay in one line, and what is said in words gets room.
+_DRESSED = {"finding": "id", "counted": "words"}
 _WORST = list(Judgement)
 _UNSEEN = "not_looked_at"
 # Of a table that is cut, rows of the least of these stay.
@@ -173,5 +175,7 @@ def _class_of(name: str, value: object) -> str:
         return shown if shown.replace("-", "").isalpha() and shown.isascii() else ""
     if isinstance(value, datetime):
         return "t"
+    if name in _DRESSED:
+        return _DRESSED[name]
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
     return "n" if numeric else ""

@@ -34,7 +34,7 @@ def days_picture(days: Sequence[DayRow]) -> str:
     most = max((_total(day) for day in days), default=0)
     width, height = 60 + _DAY_WIDTH * len(days), _DAY_HEIGHT + 56
     parts = [*_opening(width, height, "Exchanges of each day by outcome")]
-    parts.append(_text(4, 24, f"{most:,}"))
+    parts += [_text(4, 24, f"{most:,}"), _text(4, 36, "exchanges", small=True)]
     for number, day in enumerate(days):
         x = 60 + number * _DAY_WIDTH
         parts += _day(day, x, most)
@@ -115,7 +115,7 @@ def _block(
             if length in known
         ]
         top += _ROW
-        names = f"no plan at these lengths: {', '.join(gathered)}"
+        names = f"no plan asks these here: {', '.join(gathered)}"
         for line in textwrap.wrap(names, max(20, int((width - 8) / _SMALL_CHARACTER))):
             parts.append(_text(4, top + 10, line, small=True))
             top += _LINE
@@ -135,7 +135,7 @@ def _cell(cell: CellRow, x: int, y: int) -> Iterator[str]:
 
 
 def _symbols() -> Iterator[str]:
-    yield '<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0"><defs>'
+    yield '<svg xmlns="http://www.w3.org/2000/svg" class="symbols" width="0" height="0"><defs>'
     yield _symbol("failing", [_rect(0, 0, _WIDE, _TALL, _BAD, _INK, 3)])
     yield _symbol("clean", [_rect(0, 0, _WIDE, _TALL, _CLEAN, _GOOD)])
     grey = _rect(0, 0, _WIDE, _TALL, _GREY, _INVALID)
