@@ -142,6 +142,7 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
     # Both print URLs, hence what is asked for. What became of it is in the errors raised here.
     for library in ("urllib3", "clickhouse_connect"):
         logging.getLogger(library).setLevel(logging.CRITICAL)
+    _without_pandas()
     where: dict[str, Any]
     if location.url is None:
         where = {"interface": "chdb", "path": str(location.path)}
@@ -163,6 +164,17 @@ def connect(location: Location, *, read_only: bool = False) -> Client:
         msg = f"{location}: the store cannot be opened: {_first_line(error)}"
         raise StoreError(msg) from error
     return _ClickHouse(raw, embedded=location.url is None, cluster=location.cluster)
+
+
+def _without_pandas() -> None:
+    """Tell clickhouse-connect that there is no pandas.
+
+    It imports pandas to ask whether the rows it writes are a frame of it. Ours never are, and each
+    process that writes would spend most of a second and tens of megabytes on that.
+    """
+    from clickhouse_connect.driver import options
+
+    options.pd = options.pd_time_test = None
 
 
 class _ClickHouse:

@@ -189,6 +189,22 @@ def test_importing_the_store_loads_no_database() -> None:
     assert done.stdout == "set()\n"
 
 
+def test_writing_and_reading_load_no_pandas(tmp_path: Path) -> None:
+    """The library would, to ask whether rows are a frame: half a second in each process."""
+    code = f"""
+import sys
+from pathlib import Path
+from monitor.store import open_store
+with open_store(Path({str(tmp_path / "store")!r})) as store:
+    assert store.reader.trial("none") is None
+print("chdb" in sys.modules, "pandas" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert done.stdout == "True False\n"
+
+
 def test_a_row_that_the_database_itself_refuses_is_laid_aside_and_the_others_are_written(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
