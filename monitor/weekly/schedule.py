@@ -175,9 +175,18 @@ def alone_in(folder: Path) -> Iterator[bool]:
 
 
 def put(file: Path, said: object) -> None:
-    """Write a file that stands there only once it is whole. Raises ``OSError``."""
+    """Write a file that stands there only once it is whole, readable by its owner only.
+
+    Raises ``OSError``.
+    """
     half = file.with_name(f".{file.name}.half")
-    half.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    # What a process that was killed left may have other rights.
+    half.unlink(missing_ok=True)
+    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+        opened.write(json.dumps(said, indent=2) + "\n")
+        opened.flush()
+        os.fsync(opened.fileno())
     half.replace(file)
 
 

@@ -252,3 +252,29 @@ def test_the_last_verdict_is_told_to_whoever_has_the_token(tmp_path: Path) -> No
         schedule.stop()
 
     with_server(tmp_path, test)
+
+
+def test_what_is_owed_of_weekly_reports_is_told_and_makes_nothing_less_ready(
+    tmp_path: Path,
+) -> None:
+    owed: list[Any] = []
+
+    async def test(client: httpx.AsyncClient, *_: Any) -> None:
+        found = await client.get("/readyz")
+        body = found.json()
+        assert body["ready"] is (found.status_code == 200)
+        owed.append([body.get("reports_missing"), body.get("reports_untold"), body["ready"]])
+
+    (tmp_path / "none").mkdir()
+    with_server(tmp_path / "none", test)
+    hook = {"name": "filed", "url": "https://hooks.example.com/x"}
+    for name, built in (("missing", False), ("untold", True)):
+        reports = tmp_path / name / "reports"
+        reports.mkdir(parents=True)
+        if built:
+            (reports / "2026-W43.notice.json").write_text("{}")
+        with_server(reports.parent, test, reports={"folder": "reports", "webhook": hook})
+    without, missing, untold = owed
+    assert without[:2] == [None, None]
+    assert (missing[:2], untold[:2]) == ([1, 0], [0, 1])
+    assert without[2] == missing[2] == untold[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from monitor.weekly.manifest import MANIFEST_FILE
-from monitor.weekly.schedule import SINCE_FILE, ReportSchedule, alone_in
+from monitor.weekly.schedule import SINCE_FILE, ReportSchedule, alone_in, put
 from monitor.weekly.week import Week
 from tests.unit.daemon.installed import config_of
 
@@ -183,6 +184,17 @@ def test_a_folder_that_is_not_there_owes_every_week(tmp_path: Path) -> None:
     schedule.folder.rmdir()
     assert labels(schedule.missing(NOW)) == ["2026-W43", "2026-W44"]
     assert (schedule.untold(NOW), schedule.last_built()) == ((), None)
+
+
+def test_a_file_is_whole_and_its_owners_whatever_a_killed_process_left(tmp_path: Path) -> None:
+    file = tmp_path / "2026-W44.notice.json"
+    half = tmp_path / ".2026-W44.notice.json.half"
+    half.write_text("{")
+    half.chmod(0o644)
+    put(file, {"week": "2026-W44"})
+    assert json.loads(file.read_bytes()) == {"week": "2026-W44"}
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert not half.exists()
 
 
 def test_a_folder_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
