@@ -125,7 +125,9 @@ _driver = table(
 _codes = time_series(
     Said("Error codes of NVML", "none", "Of the driver and of each GPU; 0 is none.", _NO_GPU),
     [
-        prometheus(f"max by ({_MACHINE}) ({of(gpu.GPU_DRIVER_ERROR)})", "{{instance}} driver"),
+        prometheus(
+            f"max by ({_MACHINE}) ({of(gpu.GPU_DRIVER_ERROR)})", "{{env}} {{instance}} driver"
+        ),
         prometheus(f"max by ({_GPU}) ({of(gpu.GPU_ERROR)})", _NAME),
     ],
     Look(low=0, stairs=True),
@@ -180,7 +182,7 @@ _mig = time_series(
 )
 _gpu_age = stat(
     Said("Age of the last reading of GPUs", "s", "Whatever came of it.", _NO_GPU),
-    [now(f"time() - max by ({_MACHINE}) ({of(gpu.GPU_LAST_READ)} > 0)", "{{instance}}")],
+    [now(f"time() - max by ({_MACHINE}) ({of(gpu.GPU_LAST_READ)} > 0)", "{{env}} {{instance}}")],
     Look(steps=((None, GREEN), (120, YELLOW), (600, RED))),
 )
 
