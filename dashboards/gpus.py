@@ -31,7 +31,12 @@ _pool_bytes = time_series(
         "Reserved, and used by the model's shape: the part of GPU memory that is the pool.",
         "No pool can be told as bytes: what is missing stands on the right.",
     ),
-    [prometheus(f"sum by (target, node, state) ({of(gpu.KV_POOL_BYTES)})", "{{node}} {{state}}")],
+    [
+        prometheus(
+            f"sum by (target, node, state) ({of(gpu.KV_POOL_BYTES)})",
+            "{{target}} {{node}} {{state}}",
+        )
+    ],
     Look(low=0),
 )
 _unattributed = table(

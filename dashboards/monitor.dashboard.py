@@ -257,13 +257,16 @@ _audit = table(
     Said(
         "Decisions of people, from the store",
         "none",
-        "The last links of the audit chain: who did what, and why.",
+        (
+            "Links of the audit chain that are not the monitor's own: who decided what. Their "
+            "reason is kept with the finding: `davylamp findings show ID`."
+        ),
         "Nobody decided anything in this time range, or Grafana cannot reach the store.",
     ),
     [
         clickhouse(
             "SELECT at, actor, action, object FROM audit_log FINAL "
-            "WHERE $__timeFilter(at) ORDER BY seq DESC LIMIT 200"
+            "WHERE $__timeFilter(at) AND actor != 'davylamp' ORDER BY seq DESC LIMIT 200"
         )
     ],
 )

@@ -334,14 +334,14 @@ page = Page(
                 (24, 6, _worst_class_of_the_last_hour),
                 (12, 8, _evidence_against_its_threshold),
                 (12, 8, _open_findings),
-                (12, 6, _alarms_of_streams),
-                (12, 6, _what_exchanges_came_to),
+                (12, 8, _alarms_of_streams),
+                (12, 8, _what_exchanges_came_to),
             ),
         ),
         Shelf(
             title="What nobody looked at",
             panels=(
-                (24, 9, _coverage_by_probe_and_stratum),
+                (24, 15, _coverage_by_probe_and_stratum),
                 (8, 5, _age_of_the_last_long_verdict),
                 (8, 5, _good_answers_of_a_day),
                 (8, 5, _context_verified_of_what_is_advertised),

@@ -119,11 +119,14 @@ def coverage() -> str:
 
 
 def long_age() -> str:
-    """Return for how long no long prompt was judged, by target; -1 if none ever was."""
+    """Return for how long no long prompt was judged, by target; -1 if none ever was.
+
+    Not below 0: the monitor's clock and that of Prometheus are two.
+    """
     chosen = f'stratum=~"{LONG}"'
     last = f"max by (target) ({of(LAST_SUCCESS, chosen)} > 0)"
     every = f"max by (target) ({of(LAST_RUN)})"
-    return f"time() - {last} or on (target) (0 * {every} - 1)"
+    return f"clamp_min(time() - {last}, 0) or on (target) (0 * {every} - 1)"
 
 
 def stated(sql: str) -> str:

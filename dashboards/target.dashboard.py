@@ -169,7 +169,7 @@ _longest_without_a_judged_answer = table(
         "Strata that were once judged, by the time since then.",
         "No stratum of this target was ever judged. This is not good.",
     ),
-    [rows_of(f"topk(20, time() - max by (probe, stratum) ({of(LAST_SUCCESS)} > 0))")],
+    [rows_of(f"topk(20, clamp_min(time() - max by (probe, stratum) ({of(LAST_SUCCESS)} > 0), 0))")],
     Look(value="since then"),
 )
 _prompt_sizes_looked_at = stat(
@@ -287,8 +287,8 @@ page = Page(
         Shelf(
             title="How it stands",
             panels=(
-                (12, 6, _worst_class_of_the_last_hour),
-                (12, 6, _alerts),
+                (12, 8, _worst_class_of_the_last_hour),
+                (12, 8, _alerts),
                 (12, 8, _answers_good_by_probe),
                 (12, 8, _judged_answers_by_probe),
                 (12, 7, _outcomes_and_classes),
@@ -299,7 +299,7 @@ page = Page(
         Shelf(
             title="Coverage, calibration, judge",
             panels=(
-                (24, 9, _coverage),
+                (24, 12, _coverage),
                 (12, 7, _left_out_and_why),
                 (12, 7, _longest_without_a_judged_answer),
                 (6, 6, _prompt_sizes_looked_at),

@@ -189,6 +189,7 @@ class _Made:
             faulty = await self._broken()
             await pager.finish()
             await self._repeat({**healthy, PROD: faulty}, FAULTY)
+            self._decide()
             self._deploy()
             await self._repeat(healthy, range(FAULTY.stop, TICKS))
             await pager.finish()
@@ -332,6 +333,11 @@ class _Made:
         of.counters.count_statement(SqlResult.OK)
         of.counters.count_bodies(BodyState.KEPT, 1)
         self._telemetry.count(TelemetryKind.SPANS, TelemetryResult.SENT, 14)
+
+    def _decide(self) -> None:
+        """Confirm a finding, as a person would."""
+        found = self._of.findings.list_open(PROD)[0]
+        self._of.findings.confirm(found.id, "duty@example.com", "seen by hand", self._clock.now())
 
     def _deploy(self) -> None:
         self._of.counters.count_change(PROD, ChangeKind.DEPLOY)

@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from matplotlib.figure import Figure
 
 from tests.dashboards.asking import Shown, asked, legend, of_the_store, panels_of, store_of
 from tests.dashboards.backfilled import backfilled
-from tests.dashboards.drawing import draw
+from tests.dashboards.drawing import Place, draw
 from tests.dashboards.history import make
 
 DRAWN = {
@@ -32,8 +33,9 @@ _CAPTION = (
 # A lab has no users and no drafts: what stands for theirs is made up.
 _MADE_UP = {"overview": " What users' servers say is made up."}
 _LEFT_OUT = "Speculative decoding"
-_WIDTH, _ROW = 15.0, 0.26
-_MOST_ROWS = {"overview": 68, "nodes": 62, "leak": 90}
+# In inches.
+_WIDTH, _ROW, _HEAD, _SIDES, _MARGIN = 15.0, 0.27, 0.5, 0.3, 0.14
+_MOST_ROWS = {"overview": 78, "nodes": 62, "leak": 90}
 
 
 def main() -> int:
@@ -72,24 +74,32 @@ def _drawn(title: str, caption: str, found: list[tuple[Shown, Any]], rows: int) 
         for shown, result in found
         if shown.panel["gridPos"]["y"] + shown.panel["gridPos"]["h"] <= rows
     ]
-    height = max(s.panel["gridPos"]["y"] + s.panel["gridPos"]["h"] for s, _ in fitting)
-    figure = Figure(figsize=(_WIDTH, height * _ROW + 1.0), layout=None)
-    top = 1 - 0.55 / (height * _ROW + 1.0)
-    grid = figure.add_gridspec(
-        height, 24, left=0.05, right=0.975, top=top, bottom=0.03, hspace=6.5, wspace=3.2
+    last = max(s.panel["gridPos"]["y"] + s.panel["gridPos"]["h"] for s, _ in fitting)
+    height = last * _ROW + _HEAD
+    figure = Figure(figsize=(_WIDTH, height), layout=None)
+    figure.text(0.02, 1 - 0.1 / height, title, fontsize=13, weight="bold", va="top")
+    figure.text(
+        *(0.98, 1 - 0.12 / height, caption), fontsize=8, color="#6e7681", va="top", ha="right"
     )
-    figure.text(0.02, 0.995, title, fontsize=13, weight="bold", va="top")
-    figure.text(0.98, 0.995, caption, fontsize=8, color="#6e7681", va="top", ha="right")
     for shown, result in fitting:
-        at = shown.panel["gridPos"]
-        place = grid[at["y"] : at["y"] + at["h"] - 1, at["x"] : at["x"] + at["w"]]
         targets = shown.panel["targets"]
 
         def name(query: int, series: Any, targets: Any = targets) -> str:
-            return legend(targets[query], series) or json.dumps(series["metric"])
+            return legend(targets[query], series) or json.dumps(series["metric"], default=str)
 
-        draw(figure, place, shown.panel, result, name)
+        draw(figure, place_of(shown.panel, height), shown.panel, result, name)
     return figure
+
+
+def place_of(panel: Mapping[str, Any], height: float) -> Place:
+    """Return the place of a panel on a figure of this height, with margins at right and foot."""
+    at, column = panel["gridPos"], (_WIDTH - 2 * _SIDES) / 24
+    return Place(
+        left=_SIDES + at["x"] * column,
+        bottom=height - _HEAD - (at["y"] + at["h"]) * _ROW + _MARGIN,
+        width=at["w"] * column - 2 * _MARGIN,
+        height=at["h"] * _ROW - _MARGIN,
+    )
 
 
 if __name__ == "__main__":

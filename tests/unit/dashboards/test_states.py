@@ -39,9 +39,20 @@ def _counted(good: str, error: str) -> dict[str, str]:
 WELL = _UP | _BAD | _STREAMS | _counted("0+2x300", "0x300")
 ERRS = _UP | _BAD | _STREAMS | _counted("0x300", "0+2x300")
 FEW = _UP | _BAD | _STREAMS | _counted("0x290 0+1x10", "0x300")
+_LONG = f'{{{_OF},probe="canary",stratum="long/c1"}}'
+
+
+def _judged_at(second: int) -> dict[str, str]:
+    return {
+        f"davylamp_probe_last_run_timestamp_seconds{_LONG}": "1x300",
+        f"davylamp_probe_last_success_timestamp_seconds{_LONG}": f"{second}x300",
+    }
+
+
 _MONITOR_AT, _STOPPED_AT = "5h", "5h3m"
 _WORST, _GOOD = ("overview", "Worst class of the last hour"), ("overview", "Good answers of a day")
 _ALARMS, _OWN_ALARMS = ("overview", "Alarms of streams"), ("target", "Alarms")
+_AGE = ("overview", "Age of the last long verdict")
 _LEAKS, _UNJUDGED = ("leak", "Open leaks"), ("economy", "Share that could not be judged")
 
 
@@ -72,6 +83,10 @@ def _asked(dashboard: str, title: str) -> str:
         (ERRS, _MONITOR_AT, _LEAKS, -1),
         (WELL, _MONITOR_AT, _UNJUDGED, 0),
         (ERRS, _MONITOR_AT, _UNJUDGED, 1),
+        (_judged_at(17_400), _MONITOR_AT, _AGE, 600),
+        # A clock that is a second ahead is not the number that stands for never.
+        (_judged_at(18_001), _MONITOR_AT, _AGE, 0),
+        (_judged_at(0), _MONITOR_AT, _AGE, -1),
     ],
     ids=lambda each: (
         each[1] if isinstance(each, tuple) else None if isinstance(each, dict) else str(each)
