@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 
 import yaml
@@ -17,7 +19,7 @@ from tests.rules.scenarios import FINDINGS, STREAMS, Scenario
 
 HEAD = "# Made by `python -m tests.rules` of the scenarios there; do not edit.\n"
 FOLDER = ROOT / "alerts" / "tests"
-ALERTS: dict[str, tuple[Scenario, ...]] = {
+_ALERTS: dict[str, tuple[Scenario, ...]] = {
     "answers": (*STREAMS, *FINDINGS, *OBJECTIVES),
     "slos": (*BURN, *COVERAGE),
     "nodes": (*SIGNALS, *NODES),
@@ -30,8 +32,35 @@ RECORDED: dict[str, tuple[Recorded, ...]] = {
     "probing": (*REFUSED, *REPORTS_BESIDE),
     "gpus": GPUS_BESIDE,
 }
-# What looks at days is evaluated by the hour, or the tests take minutes.
+# What looks at days is evaluated by the hour, or the tests take minutes. Single alerts that take
+# most of a day are in files of their own, evaluated every five minutes.
 EVALUATED = {"slos": "1h"}
+_DAYS, _DAYS_EVALUATED, _MOST_MINUTES = "-days", "5m", 16 * 60
+_UNITS = {"d": "days", "h": "hours", "m": "minutes"}
+
+
+def _apart() -> Iterator[tuple[str, tuple[Scenario, ...]]]:
+    """Yield the scenarios by the name of their file."""
+    for name, scenarios in _ALERTS.items():
+        days = [each for each in scenarios if name not in EVALUATED and _takes_days(each)]
+        yield name, tuple(each for each in scenarios if each not in days)
+        if days:
+            yield f"{name}{_DAYS}", tuple(days)
+
+
+def _takes_days(scenario: Scenario) -> bool:
+    parts = re.findall(r"(\d+)([dhm])", scenario.over_at)
+    takes = sum((timedelta(**{_UNITS[unit]: int(n)}) for n, unit in parts), timedelta())
+    return takes > timedelta(minutes=_MOST_MINUTES)
+
+
+ALERTS = dict(_apart())
+EVALUATED |= {name: _DAYS_EVALUATED for name in ALERTS if name.endswith(_DAYS)}
+
+
+def rules_of(name: str) -> str:
+    """Return the name of the file of rules that a file of tests tries."""
+    return f"{name.removesuffix(_DAYS)}.rules.yml"
 
 
 def files() -> dict[str, str]:
@@ -42,7 +71,7 @@ def files() -> dict[str, str]:
 
 def _file(name: str) -> str:
     data = {
-        "rule_files": [f"../rules/{name}.rules.yml"],
+        "rule_files": [f"../rules/{rules_of(name)}"],
         "evaluation_interval": EVALUATED.get(name, "1m"),
         "tests": [
             *(_alert_test(each) for each in ALERTS.get(name, ())),

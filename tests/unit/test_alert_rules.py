@@ -102,9 +102,10 @@ def test_an_alert_has_the_labels_and_annotations_of_all(rule: dict[str, Any]) ->
 
 def test_rendered_words_are_short_and_whole(tmp_path: Path) -> None:
     """Let promtool render every alert that fires: it says what it got where nothing is expected."""
+    files = made.files()
     for name in made.ALERTS:
-        data = yaml.safe_load(made.files()[f"{name}.test.yml"])
-        data["rule_files"] = [str(ALERTS / "rules" / f"{name}.rules.yml")]
+        data = yaml.safe_load(files[f"{name}.test.yml"])
+        data["rule_files"] = [str(ALERTS / "rules" / made.rules_of(name))]
         data["tests"] = [
             {
                 **{key: test[key] for key in ("name", "interval", "input_series")},
