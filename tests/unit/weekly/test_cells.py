@@ -45,4 +45,7 @@ def test_no_two_headings_of_a_table_are_the_same() -> None:
 
 def test_a_budget_that_is_overspent_is_told_in_budgets() -> None:
     assert cell("budget_left", 0.25) == "25.00 %"
-    assert cell("budget_left_low", -543.0) == "spent 544.0 times"
+    assert cell("budget_left", -4.0) == "spent 5.0 times"
+    assert cell("budget_left_low", -543.0) == "at worst spent 544.0 times"
+    assert cell("budget_left_high", -1.5) == "at best spent 2.5 times"
+    assert cell("budget_left_high", 0.5) == "50.00 %"
