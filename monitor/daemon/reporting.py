@@ -121,7 +121,7 @@ class Reporter:
         notice = notice_of(json.loads(said), sha256(content), manifest.previous)
         put(self.schedule.notice(week), notice)
         late = self.schedule.due(self.clock.now()).weeks_since(week)
-        built_late = f", {late} weeks after it was due" if late else ""
+        built_late = f", late by {late} week{'' if late == 1 else 's'}" if late else ""
         log.info("weekly report %s: %s%s", folder, notice["judgement"], built_late)
 
     def _said(self, reader: WeekReader, asked: Asked, folder: Path) -> bytes:

@@ -92,6 +92,21 @@ def test_reports_that_were_taken_away_are_not_owed_if_their_notices_stayed(tmp_p
     assert schedule.missing(NOW) == ()
 
 
+def test_a_report_that_was_taken_away_has_left_those_before_it_behind(tmp_path: Path) -> None:
+    schedule = schedule_of(tmp_path)
+    schedule.begin(NOW - 8 * WEEK)
+    (tmp_path / "reports" / "2026-W43.notice.json").write_text("{}")
+    assert labels(schedule.wanted(NOW)) == ["2026-W43", "2026-W44"]
+
+
+def test_what_is_kept_is_written_once(tmp_path: Path) -> None:
+    schedule = schedule_of(tmp_path)
+    schedule.begin(NOW)
+    before = schedule.since_file.stat().st_ino
+    schedule.begin(NOW + WEEK)
+    assert schedule.since_file.stat().st_ino == before
+
+
 def test_weeks_whose_rows_are_gone_are_not_owed(tmp_path: Path) -> None:
     schedule = schedule_of(tmp_path, retention={"verdicts_days": 15, "bodies_days": 7})
     schedule.begin(NOW - 8 * WEEK)
