@@ -25,11 +25,11 @@ from dashboards.panels import (
 from dashboards.questions import BAD_CLASSES, PATTERN, of
 from monitor.conventions import BUILD_INFO, LAST_RUN, TARGET_CHANGES
 from monitor.model import VerdictClass
-from monitor.slo.links import DASHBOARD, Links
+from monitor.slo.links import DASHBOARD, MONITOR_DASHBOARD, NODES_DASHBOARD, Links
 from monitor.slo.promql import selector
 
 OVERVIEW, TARGET, LEAK = "davylamp-overview", DASHBOARD, "davylamp-leak"
-NODES, ECONOMY, MONITOR = "davylamp-nodes", "davylamp-economy", "davylamp-monitor"
+NODES, ECONOMY, MONITOR = NODES_DASHBOARD, "davylamp-economy", MONITOR_DASHBOARD
 _TITLES = {
     OVERVIEW: "Semantic SLO overview",
     TARGET: "Target detail",

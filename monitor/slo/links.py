@@ -9,6 +9,7 @@ from urllib.parse import quote
 _PLACE = "https://davylamp.example.com"
 DASHBOARD = "davylamp-target"
 NODES_DASHBOARD = "davylamp-nodes"
+MONITOR_DASHBOARD = "davylamp-monitor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

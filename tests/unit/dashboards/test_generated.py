@@ -16,7 +16,7 @@ from monitor.conventions import METRICS
 from monitor.grafana import dashboards_in, faults_of, known_names, schema_of
 from monitor.grafana.checking import metrics_in
 from monitor.slo import sources_folder
-from monitor.slo.links import DASHBOARD, NODES_DASHBOARD
+from monitor.slo.links import DASHBOARD, MONITOR_DASHBOARD, NODES_DASHBOARD
 from tests.architecture.source import ROOT
 from tests.architecture.test_written_commands import refused, written
 
@@ -248,7 +248,19 @@ def test_an_alert_leads_to_a_panel_that_is_there() -> None:
     for each in linked:
         assert each["__panelId__"] in ids[each["__dashboardUid__"]]
         assert f"/d/{each['__dashboardUid__']}" in each["dashboard_url"]
-    assert {each["__dashboardUid__"] for each in linked} == {DASHBOARD, NODES_DASHBOARD}
+    known = {DASHBOARD, NODES_DASHBOARD, MONITOR_DASHBOARD}
+    assert {each["__dashboardUid__"] for each in linked} == known
+
+
+def test_an_alert_of_no_target_does_not_lead_to_some_target() -> None:
+    led = {}
+    for rule in provisioned():
+        url = rule["annotations"]["dashboard_url"]
+        led[rule["labels"]["alert"]] = (re.findall(r"/d/([a-z-]+)", url), "var-target" in url)
+    for name, ([uid], targeted) in led.items():
+        assert targeted or uid != DASHBOARD, name
+    assert led["DavylampAbsent"] == ([MONITOR_DASHBOARD], False)
+    assert led["DavylampFinding"] == ([DASHBOARD], True)
 
 
 def test_every_alert_on_nodes_and_gpus_leads_to_a_panel_that_shows_it() -> None:
