@@ -90,6 +90,7 @@ LEAKS = (
 _OF_ANSWERS = "('CONTRACT', 'CORRUPT', 'WRONG_INPUT', 'CROSSED', 'LEAK')"
 _MILDEST_FIRST = [each.label for each in sorted(VerdictClass)]
 _AGAIN = f"{within('decided_at')} AND source = 'rescore' AND outcome = 'bad'"
+ANY_AGAIN = f"SELECT count() FROM {TABLES[VerdictRow]} WHERE {_AGAIN}"  # noqa: S608
 # What the first verdict said already, or worse, stands where that verdict does.
 RESCORED = (
     "SELECT a.target, a.class, multiIf(f.outcome = '', 'not_kept', "  # noqa: S608

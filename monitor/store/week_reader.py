@@ -24,6 +24,7 @@ from monitor.store.rows import (
 )
 from monitor.store.week_exchanges import ExchangeReader, Span, Tally, Timed
 from monitor.store.week_questions import (
+    ANY_AGAIN,
     CHANGES,
     LEAKS,
     NODE_COUNTS,
@@ -142,6 +143,9 @@ class WeekReader(ExchangeReader):
 
         Columns: target, class, what it was before, answers, first and last instant.
         """
+        # In most weeks there is none, and to find the first verdicts all of them are read.
+        if not self._client.query(ANY_AGAIN, span.bound())[0][0]:
+            return []
         return self._client.query(RESCORED, span.bound())
 
     def without_finding(self, span: Span) -> list[Row]:
