@@ -11,25 +11,26 @@ M markers and V values a wrong match of a whole value or of neighbouring groups 
 (M + V) x 2^-30 / (M + V) = 2^-30 together, not each.
 
 The stated bound of 10^-9 false LEAKs an answer is 2^-30 (9.3e-10) for these plain shapes, plus at
-most 2^-36 for each of the four rarer ones, which pay ``RARE_SHAPE_BITS`` each: groups with gaps,
-near matches, scattered groups, and parts added up: 2^-30 + 4 x 2^-36 < 10^-9. A part of a value
-(its first or last digits) never reaches proof alone: it has less than 40 bits and pays 13 for
-entries and one for two ends.
+most 2^-37 for each of the four rarer ones, which pay ``RARE_SHAPE_BITS`` each: groups with gaps,
+near matches, scattered groups, and parts added up. A group is drawn of the 65,198 that are no
+dictionary word, so it takes 16 bits less 0.0075: four of them are hit 2.1 % more often than 2^-64
+says. 1.021 x (2^-30 + 4 x 2^-37) = 9.8e-10 < 10^-9. A part of a value (its first or last digits)
+never reaches proof alone: it has less than 40 bits and pays 13 for entries and one for two ends.
 
 Parts added up make a false LEAK of an answer only if one of them stands in it and the others in
 any of the A answers searched. A pair with a planted value in it does so with a chance of at most
-2A x 2^-sum / E, E the entries paid for; the sum pays log2 A and six bits, which leaves 2 / E of
-2^-36 for each of the at most 150 such pairs of one owner, and less for more parts, as no answer is
+2A x 2^-sum / E, E the entries paid for; the sum pays log2 A and seven bits, which leaves 2 / E of
+2^-37 for each of the at most 150 such pairs of one owner, and less for more parts, as no answer is
 searched without a marker of its own (A <= E). Values pay for ``LEAST_ENTRIES`` at least, so that
-all this stays below 2^-36 in a young registry too.
+all this stays below 2^-37 in a young registry too.
 
 Below proof a match is a *hint*, which people are asked about, from ``HINT_BITS``. Nothing above
 depends on 30: from h bits on, plain shapes make a false hint of at most 2^-h of all answers, a code
 that nobody registered of as many again (a tag of 16 bits in g places), and each rarer shape of
-2^-(h + 6). All together are to be at most ``FALSE_HINT_RATE``, whatever the answers are made of, in
+2^-(h + 7). All together are to be at most ``FALSE_HINT_RATE``, whatever the answers are made of, in
 a young registry and in an old one; h is the least whole number that keeps this. What is worth less
 is no evidence of anything: remembered, because parts add up, and nothing else. One group alone so
-never is a hint (it has 8 bits less log2 of markers and groups); two neighbours are among up to
+never is a hint (it has 7 bits less log2 of markers and groups); two neighbours are among up to
 40,000 entries in an answer of four groups, three among 10^9.
 """
 
@@ -43,7 +44,7 @@ from math import ceil, comb, log2
 from monitor.canaries.proquint import GROUP_BITS, GROUPS_PER_MARKER
 
 LEAK_BITS = 30.0
-RARE_SHAPE_BITS = 6.0
+RARE_SHAPE_BITS = 7.0
 # False hints an answer, at most: the choice that HINT_BITS follows from.
 FALSE_HINT_RATE = 3e-4
 # Shapes that pay nothing for being rare: what is registered, and codes that nobody registered.

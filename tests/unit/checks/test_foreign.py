@@ -93,7 +93,7 @@ def test_values_of_one_owner_in_one_answer_add_up_to_a_leak() -> None:
     )
     found = signals(bench, an_exchange("hello", f"{name}, {phone}"))
     assert [s.variant for s in found] == ["other_tenant"] * 2
-    assert {s.explanation for s in found} == {"2 parts of one owner add up to 40.0 bits net"}
+    assert {s.explanation for s in found} == {"2 parts of one owner add up to 39.0 bits net"}
 
 
 def test_values_of_two_owners_do_not_add_up() -> None:

@@ -35,7 +35,7 @@ from tests.builders import NOW, Bench, a_trial, an_exchange
 from tests.unit.test_findings import MemoryFindings
 
 # Of an answer that holds four groups of nobody, two of which are a marker's by chance.
-OTHERS = 130
+OTHERS = 65
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,11 @@ def test_one_group_that_a_marker_shares_by_chance_opens_nothing() -> None:
     assert (verdict.verdict_class, verdict.reason) == (VerdictClass.NONE, "every check passed")
     [signal] = foreign_signals(verdict)
     assert signal.status is Status.PASS
-    assert signal.explanation == "1 of 4 groups (scattered), 8.0 bits net: less than a hint"
-    assert (signal.evidence_bits, signal.places) == (8.0, (1,))
+    assert signal.explanation == "1 of 4 groups (scattered), 7.0 bits net: less than a hint"
+    assert (signal.evidence_bits, signal.places) == (7.0, (1,))
     assert signal.owner is not None
     assert signal.owner.tenant == "tenant-a"
-    assert judging.remembered() == [((1,), 8.0)]
+    assert judging.remembered() == [((1,), 7.0)]
 
 
 def test_the_same_group_in_every_answer_is_no_more_than_in_one() -> None:
@@ -141,8 +141,8 @@ def test_two_different_parts_of_one_owner_in_two_answers_open_a_finding() -> Non
     assert (finding.state, finding.signals) == (FindingState.NEEDS_REVIEW, ("FOREIGN/partial",))
     assert judging.findings.may_confirm(finding.id)
     [signal] = foreign_signals(verdict)
-    assert signal.explanation == "2 parts of one owner add up to 17.8 bits net"
-    assert signal.evidence_bits == pytest.approx(17.8, abs=0.05)
+    assert signal.explanation == "2 parts of one owner add up to 16.7 bits net"
+    assert signal.evidence_bits == pytest.approx(16.7, abs=0.05)
 
 
 def test_parts_of_two_owners_or_strata_do_not_add_up() -> None:
@@ -166,7 +166,7 @@ def test_what_is_remembered_is_the_part_and_never_the_sum() -> None:
     ]  # fmt: skip
     verdict, _ = judging.answer(one)
     [signal] = foreign_signals(verdict)
-    # Both halves once each, less six bits and log2 of four answers.
+    # Both halves once each, less seven bits and log2 of four answers.
     assert signal.evidence_bits == pytest.approx(2 * half - RARE_SHAPE_BITS - 2, abs=0.01)
 
 
@@ -242,9 +242,9 @@ def test_the_least_evidence_of_a_hint_is_what_the_stated_rate_asks_for() -> None
         (MatchKind.NEIGHBOURS, 2, 40_000, 4),
         (MatchKind.NEIGHBOURS, 3, 1_000_000, 64),
         (MatchKind.NEIGHBOURS, 4, 1_000_000, 10_000),
-        (MatchKind.GAPPED, 2, 330, 4),
+        (MatchKind.GAPPED, 2, 165, 4),
         (MatchKind.GAPPED, 3, 1_000_000, 64),
-        (MatchKind.SCATTERED, 2, 80, 4),
+        (MatchKind.SCATTERED, 2, 40, 4),
         (MatchKind.SCATTERED, 3, 1_000_000, 4),
         (MatchKind.UNREGISTERED, 4, 1_000_000, 8),
     ],
