@@ -76,6 +76,7 @@ def _in_folder(folder: Path, task: Task, passes: Sequence[Pass]) -> Found:
     at = datetime(until.year, until.month, until.day, tzinfo=UTC)
     config = _configuration(folder)
     with closing(connect(Location(path=config.storage_path / DATA_DIRECTORY))) as client:
+        bring_up(client, Retention(), None, None)
         if not made.exists():
             _make(client, task, passes, at)
             made.write_text(until.isoformat(), "utf-8")
@@ -92,7 +93,6 @@ def _make(client: Client, task: Task, passes: Sequence[Pass], until: datetime) -
     kinds: dict[str, type[AnyRow]] = {table: kind for kind, table in TABLES.items()}
     plan = generate.plan_of(task.verdicts, passes, until, days=task.days)
     plan = replace(plan, every={kinds[table]: number for table, number in task.every.items()})
-    bring_up(client, Retention(), None, None)
     generate.lay_templates(client, passes)
     generate.make(client, plan, len(passes))
     generate.make_ladders(client, plan)
