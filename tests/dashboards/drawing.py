@@ -36,6 +36,8 @@ _STEP = 240.0
 # In inches: what stands around the axes of a panel, and how wide a character of its words is.
 _TITLE, _TICKS, _LINE, _SIDE, _ROW = 0.26, 0.2, 0.15, 0.5, 0.17
 _CHARACTER, _MARK = 0.054, 0.42
+# The most of a panel's height that a legend may have.
+_LEGENDS = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +132,10 @@ def _legend(axes: Axes, place: Place, entries: Mapping[str, Any], rows: int, col
     if not rows:
         return
     height = axes.get_position().height * axes.figure.get_size_inches()[1]
+    shown = list(entries)[: rows * columns]
     axes.legend(
-        entries.values(),
-        [_cut(each, place.width / columns - _MARK) for each in entries],
+        [entries[each] for each in shown],
+        [_cut(each, place.width / columns - _MARK) for each in shown],
         loc="upper left",
         bbox_to_anchor=(0.0, -_TICKS / height),
         borderaxespad=0.0,
@@ -147,12 +150,13 @@ def _legend(axes: Axes, place: Place, entries: Mapping[str, Any], rows: int, col
 
 
 def _columns(place: Place, names: Sequence[str]) -> tuple[int, int]:
-    """Return how many rows and columns a legend of these names has."""
+    """Return how many rows and columns a legend has, of all names or of those it has room for."""
     if not names:
         return 0, 1
     widest = max(len(each) for each in names) * _CHARACTER + _MARK
     columns = max(1, min(len(names), int(place.width / widest)))
-    return math.ceil(len(names) / columns), columns
+    room = max(1, int(_LEGENDS * place.height / _LINE))
+    return min(room, math.ceil(len(names) / columns)), columns
 
 
 def _lines(
