@@ -224,21 +224,27 @@ class Findings:
 
         Nobody decides by that. Raises ``UsageError`` if it is not open, or as ``turned``.
         """
-        seen = self._open(finding_id)
+        seen = self._kept(finding_id)
         with self._lock:
             finding = self._known.get(seen.id, seen)
             if not finding.is_open:
-                raise UsageError(_stands(finding))
+                reopen = f"davylamp findings reopen {finding.id}"
+                msg = f"{_stands(finding)}; rotation is told of open ones ({reopen}, if it is one)"
+                raise UsageError(msg)
             kept = next_version(turned(finding, turn))
             self._store.rotate(kept, turn.rotation)
             self._changed(kept)
             return kept
 
-    def _open(self, finding_id: str) -> Finding:
+    def _kept(self, finding_id: str) -> Finding:
         finding = self.find(finding_id) or self._store.fetch(finding_id)
         if finding is None:
             msg = f"{finding_id}: no open finding has this id"
             raise UsageError(msg)
+        return finding
+
+    def _open(self, finding_id: str) -> Finding:
+        finding = self._kept(finding_id)
         if not finding.is_open:
             raise UsageError(_stands(finding))
         return finding
