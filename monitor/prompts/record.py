@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 VERSION_DIGITS = 12
@@ -107,22 +108,28 @@ class GoldenPrompt:
         Answers under different versions are answers to different questions: baselines
         and calibrations are kept by name *and* version.
         """
-        content: dict[str, object] = {
-            "suite": self.suite,
-            "id": self.id,
-            "language": self.language,
-            "prompt": self.prompt,
-            "structure": self.structure,
-            "max_output_tokens": self.max_output_tokens,
-            "expect": [[type(one).__name__, asdict(one)] for one in self.expectations],
-        }
-        # Left out where empty, so that what was recorded before they existed stays comparable.
-        if self.references:
-            content["references"] = self.references
-        if self.code_language:
-            content["code_language"] = self.code_language
-        text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=_plain)
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:VERSION_DIGITS]
+        return _version_of(self)
+
+
+# Every plan asks every prompt for it. Of more prompts it would only be worked out again.
+@lru_cache(maxsize=1_024)
+def _version_of(prompt: GoldenPrompt) -> str:
+    content: dict[str, object] = {
+        "suite": prompt.suite,
+        "id": prompt.id,
+        "language": prompt.language,
+        "prompt": prompt.prompt,
+        "structure": prompt.structure,
+        "max_output_tokens": prompt.max_output_tokens,
+        "expect": [[type(one).__name__, asdict(one)] for one in prompt.expectations],
+    }
+    # Left out where empty, so that what was recorded before they existed stays comparable.
+    if prompt.references:
+        content["references"] = prompt.references
+    if prompt.code_language:
+        content["code_language"] = prompt.code_language
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=_plain)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:VERSION_DIGITS]
 
 
 def _plain(value: object) -> str:
