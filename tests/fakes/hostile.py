@@ -15,6 +15,7 @@ import struct
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Self
 
 JSON_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
@@ -207,6 +208,7 @@ def big_body(total_bytes: int) -> Behaviour:
     return behave
 
 
+@cache
 def gzip_bomb(plain_bytes: int) -> Behaviour:
     """Write one gzip stream that inflates to ``plain_bytes``."""
     squeeze = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
