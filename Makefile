@@ -28,7 +28,7 @@ demo: install ## The incident in a minute: what HTTP says and what the answers s
 
 .PHONY: test
 test: install ## All tests but those of test-ends, test-dashboards, test-real and test-store, in ten to twenty minutes on two cores
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-real
 test-real: install ## Build llama-server once, serve a small model, run davylamp check against it
