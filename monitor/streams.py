@@ -44,8 +44,21 @@ UNCALIBRATED_FACTS_Y0 = 0.25
 # arXiv 2602.15889), and a detector held to the bound itself would call that a move.
 MARGIN = 0.02
 LEAST_Y0 = 1e-4
+# From so many at once on, batches count together as well: each size of them is asked seldom.
+MANY_AT_ONCE = 8
 _OPINION = "JUDGE"
 _FINGERPRINT = "FINGER"
+
+
+def groups_of_stratum(stratum: str) -> tuple[str, ...]:
+    """Return the groups that all answers of a stratum are in, by their names in a calibration."""
+    axes = stratum.split("/")
+    if len(axes) < 3:  # noqa: PLR2004 - length, concurrency and cache
+        return ()
+    at_once = axes[1].removeprefix("c")
+    many = at_once.isdecimal() and int(at_once) >= MANY_AT_ONCE
+    together = (f"{MANY_AT_ONCE} or more at once",) if many else ()
+    return (f"{axes[0]} length", f"{at_once} at once", *together, f"{axes[2]} cache")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,8 @@ from monitor.model import (
 )
 from monitor.passes import Done
 from monitor.prompts.first_token import first_token_of
-from monitor.reports.answers import groups_of, is_valid, judged_of, tolerated
+from monitor.reports.answers import is_valid, judged_of, tolerated
+from monitor.reports.groups import groups_of
 from monitor.verdicts import consequence
 
 # A script is one the target uses by itself if so many answers, and such a share of them, hold it

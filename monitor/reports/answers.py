@@ -9,19 +9,18 @@ number of successes in independent trials", Ann. Math. Stat. 27, 1956).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from monitor.detect.binomial import EXCEEDED_LEVEL, exceeds, tail_probability
-from monitor.model import Exchange, ExchangeVerdict, Outcome
+from monitor.model import ExchangeVerdict, Outcome
 from monitor.passes import Done
 from monitor.reports.check import AnswersReport
+from monitor.reports.groups import Judged, groups_of
 
 # Above this a target is not judged by its tolerated failures at all.
 MOST_TOLERANCE = 0.5
 
-Judged = tuple[Done, Exchange, ExchangeVerdict]
 ToleranceOf = Callable[[str, str], float]
 """The tolerance of a group of a probe's answers; the group is empty for all of them."""
 
@@ -64,38 +63,6 @@ def _mean(members: Sequence[Judged], group: str, of: ToleranceOf, otherwise: flo
     return sum(found) / len(found) if found else otherwise
 
 
-def groups_of(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
-    """Return everything that may be broken by itself, by name.
-
-    That is each probe, all that was asked at one concurrency or with one state of the cache, all
-    streams, and all of each form: tool calls, what answers a tool's result, JSON answers. Forms in
-    streams are read by a parser of their own, so they are a group of their own as well.
-    """
-    groups: dict[str, list[Judged]] = defaultdict(list)
-    for entry in judged:
-        item, exchange, _ = entry
-        _, concurrency, cached, *_ = item.trial.stratum.split("/")
-        groups[item.trial.probe].append(entry)
-        groups[f"{concurrency.removeprefix('c')} at once"].append(entry)
-        groups[f"{cached} cache"].append(entry)
-        if exchange.request.stream:
-            groups["streams"].append(entry)
-        if form := _form(exchange):
-            groups[form].append(entry)
-        if form and exchange.request.stream:
-            groups[f"{form} in streams"].append(entry)
-    return groups
-
-
-def _form(exchange: Exchange) -> str:
-    """Return the form that an answer is to have, or answers; nothing for plain text."""
-    if exchange.expectation.tool:
-        return "tool calls"
-    if exchange.request.messages[-1].role == "tool":
-        return "tool results"
-    return "JSON answers" if exchange.request.json_schema else ""
-
-
 def answers_report(
     verdicts: Sequence[ExchangeVerdict],
     groups: Mapping[str, Sequence[ExchangeVerdict]],
@@ -105,19 +72,21 @@ def answers_report(
     """Count wrong answers, and hold the tolerated ones against the target's tolerance.
 
     All answers together at 1 %, and each group's at 1 % divided by the number of groups, so that
-    one broken probe, batch size, state of the cache or transport is not lost among many good
-    answers: below 2 % false alarms a pass. A group may have an ``own`` tolerance; one above 50 %
+    one broken probe, tenant, length, batch size, state of the cache, suite or transport is not lost
+    among many good answers: below 2 % false alarms a pass, if answers fail independently. A group
+    of all answers is no other than the whole. A group may have an ``own`` tolerance; one above 50 %
     leaves nothing to judge.
     """
     counts = {group: tolerated(members) for group, members in groups.items()}
     valid = [v for v in verdicts if is_valid(v)]
+    parts = {group: (k, n) for group, (k, n) in counts.items() if n < len(valid)}
     failed, _ = tolerated(verdicts)
     judged = tolerance <= MOST_TOLERANCE
-    level = EXCEEDED_LEVEL / max(1, len(counts))
+    level = EXCEEDED_LEVEL / max(1, len(parts))
     held = {group: (own or {}).get(group, tolerance) for group in counts}
     over = [
         group
-        for group, (k, n) in counts.items()
+        for group, (k, n) in parts.items()
         if held[group] <= MOST_TOLERANCE and exceeds(k, n, held[group], level=level)
     ]
     too_many = exceeds(failed, len(valid), tolerance) or bool(over)

@@ -94,9 +94,10 @@ class HttpReport(Record):
 class AnswersReport(Record):
     """What the answers say. ``judged`` is false where the tolerance leaves nothing to judge.
 
-    ``exceeded_probes`` name the groups (probes, batch sizes, states of the cache, transports) whose
-    own answers are wrong more often than tolerated. ``tolerance_source`` says who says it: default,
-    configured or calibrated; ``group_tolerances`` are those that a calibration gives each group.
+    ``exceeded_probes`` name the groups (probes, tenants, lengths, batch sizes, states of the cache,
+    suites, scripts, transports) whose own answers are wrong more often than tolerated.
+    ``tolerance_source`` says who says it: default, configured or calibrated; ``group_tolerances``
+    are those that a calibration gives each group.
     """
 
     valid: int

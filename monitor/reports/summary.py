@@ -21,7 +21,7 @@ from monitor.model import (
 )
 from monitor.passes import Done, PassResult
 from monitor.planning import NotProbed
-from monitor.reports.answers import Judged, answers_of, counted_of, judged_of
+from monitor.reports.answers import answers_of, counted_of, judged_of
 from monitor.reports.calibrated import calibrated_report
 from monitor.reports.check import (
     AnswersReport,
@@ -35,6 +35,7 @@ from monitor.reports.check import (
     UnjudgedReport,
     UnseenReport,
 )
+from monitor.reports.groups import Judged
 from monitor.reports.trials import trial_report
 from monitor.verdicts import consequence
 

@@ -9,7 +9,13 @@ from enum import StrEnum
 from monitor.detect.esr import LARGEST_Y0
 from monitor.live import LiveTarget
 from monitor.model import CalibrationStatus, Lane, ToleranceSource
-from monitor.streams import TREND_PROBES, StreamKey, unseen_when_healthy, y0_of
+from monitor.streams import (
+    TREND_PROBES,
+    StreamKey,
+    groups_of_stratum,
+    unseen_when_healthy,
+    y0_of,
+)
 
 
 class HeldBy(StrEnum):
@@ -74,15 +80,8 @@ def _tolerance(key: StreamKey, live: LiveTarget) -> float:
     A bound that holds for each part holds for whatever mixture of them is asked.
     """
     probes = sorted(TREND_PROBES) if key.lane is Lane.TREND else [key.probe]
-    return max(live.tolerance_of(probe, group) for probe in probes for group in _groups(key))
-
-
-def _groups(key: StreamKey) -> tuple[str, ...]:
-    """Return the groups of a calibration that all answers of a stratum belong to."""
-    axes = key.stratum.split("/")
-    if len(axes) < 3:  # noqa: PLR2004 - length, concurrency and cache
-        return ("",)
-    return ("", f"{axes[1].removeprefix('c')} at once", f"{axes[2]} cache")
+    groups = ("", *groups_of_stratum(key.stratum))
+    return max(live.tolerance_of(probe, group) for probe in probes for group in groups)
 
 
 class Tolerances:

@@ -85,6 +85,12 @@ def test_a_stratum_is_held_to_the_laxest_of_the_groups_it_is_in() -> None:
     groups = (group("canary", "", 0.04), group("canary", "cold cache", 0.09))
     assert held(TOLERATED, live(calibrated(*groups)), 99.9).y0 == 0.09
     assert held(replace(TOLERATED, stratum="s"), live(calibrated(*groups)), 99.9).y0 == 0.04
+    bursts = replace(TOLERATED, stratum="mixed/c16/cold/both/pair")
+    for name in ("mixed length", "16 at once", "8 or more at once"):
+        lax = live(calibrated(group("canary", "", 0.04), group("canary", name, 0.09)))
+        assert held(bursts, lax, 99.9).y0 == 0.09
+    five = replace(TOLERATED, stratum="mixed/c5/cold/both/pair")
+    assert held(five, lax, 99.9).y0 == 0.04
 
 
 def test_no_tolerance_is_below_what_the_objective_leaves() -> None:
