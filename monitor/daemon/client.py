@@ -23,7 +23,7 @@ from monitor.daemon.backups import BackUp
 from monitor.daemon.desk import Said, Told, Wanted
 from monitor.daemon.forgetting import Forget
 from monitor.daemon.probing import ProbeNow
-from monitor.daemon.run import api_token
+from monitor.daemon.token import api_token
 from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
 from monitor.examining import ExaminationStep, Localise, OnExaminationStep, Verify
 from monitor.findings import Decision, beginning_of_id

@@ -13,12 +13,13 @@ import uvicorn
 
 from monitor.app import Installation, open_installation
 from monitor.clock import Clock
-from monitor.config import Config, own_secret, resolve_secret
+from monitor.config import Config
 from monitor.daemon.gpus import reading_gpus
 from monitor.daemon.reporting import reporting
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.daemon.standing import OLDEST
+from monitor.daemon.token import api_token
 from monitor.daemon.watch import Watch
 from monitor.paging import RecentAnswers, open_pager
 from monitor.serving import QuietServer, listening, url_of
@@ -26,7 +27,6 @@ from monitor.sqlhttp import sql_server
 
 log = logging.getLogger(__name__)
 
-TOKEN_FILE = "api.token"  # noqa: S105 - a file's name
 STOP_GRACE_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 
@@ -178,10 +178,3 @@ async def _drain(schedule: ProbeSchedule, clock: Clock) -> None:
     deadline = clock.monotonic() + STOP_GRACE_SECONDS
     while schedule.under_way and clock.monotonic() < deadline:
         await clock.sleep(_POLL_SECONDS)
-
-
-def api_token(config: Config) -> str:
-    """Return the configured token, or one of this installation's own, made on first use."""
-    if config.listen.token is not None:
-        return resolve_secret(config.listen.token)
-    return own_secret(config.storage_path / TOKEN_FILE)

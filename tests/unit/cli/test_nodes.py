@@ -13,7 +13,7 @@ import pytest
 
 from monitor.cli.main import main
 from monitor.configured import read_config
-from monitor.daemon.run import api_token
+from monitor.daemon.token import api_token
 from monitor.nodes.record import Conformity
 from monitor.reports.nodes import NodesReport
 from monitor.store.lock import StoreLock
