@@ -1,4 +1,8 @@
-"""FOREIGN: a marker or planted value of another exchange in the answer. The proof of a leak."""
+"""FOREIGN: a marker or planted value of another exchange in the answer. The proof of a leak.
+
+It is proven from 30 net bits on. From 13 it is a hint, which people are asked about (``partial``,
+``unregistered``); what has less passes, with its bits and its owner, and adds up.
+"""
 
 from __future__ import annotations
 
@@ -105,6 +109,9 @@ def _weighed(match: Match, trial: Trial, exchange: Exchange, found: _Parts) -> t
         together = accumulate(parts, found.answers)
         if together > bits:
             return together, f"{len(parts)} parts of one owner add up to {together:.1f} bits net"
+    if owner is None and len(found.unregistered) > 1:
+        sum_of = f"{len(found.unregistered)} such codes have {sum(found.unregistered):.1f}"
+        return bits, f"{match.words}, {bits:.1f} bits net; {sum_of}"
     return bits, f"{match.words}, {bits:.1f} bits net"
 
 
@@ -113,7 +120,7 @@ def _variant(
 ) -> str:
     """Return what evidence of so many bits is called; nothing if it is less than a hint."""
     if match.owner is None:
-        return "unregistered" if found.unregistered_bits >= HINT_BITS else ""
+        return "unregistered" if sum(found.unregistered) >= HINT_BITS else ""
     if bits < LEAK_BITS:
         return PARTIAL if bits >= HINT_BITS else ""
     if _is_stale_own(match.owner, trial, exchange):
@@ -130,13 +137,13 @@ def _proven(owner: Owner, trial: Trial, exchange: Exchange) -> str:
 class _Parts:
     """What was found of each owner, and in how many answers it was looked for.
 
-    ``unregistered_bits`` are those of all codes in this answer that nobody registered: chance makes
-    each of them anew.
+    ``unregistered`` has the net bits of each code in this answer that nobody registered. They add
+    up, since chance makes each of them anew.
     """
 
     by_owner: Mapping[OwnerKey, Sequence[PartialEvidence]]
     answers: int
-    unregistered_bits: float
+    unregistered: Sequence[float]
 
 
 def _parts(trial: Trial, exchange: Exchange, history: History) -> _Parts:
@@ -154,7 +161,7 @@ def _parts(trial: Trial, exchange: Exchange, history: History) -> _Parts:
                 part = PartialEvidence(match.marker_id, match.places, match.net_bits)
                 by_owner[owner_key(match.owner)].append(part)
     ownerless = [m.net_bits for m in _matches(trial, history)[exchange.index] if m.owner is None]
-    return _Parts(by_owner, len(earlier) + len(here), sum(ownerless))
+    return _Parts(by_owner, len(earlier) + len(here), ownerless)
 
 
 def _is_stale_own(owner: Owner, trial: Trial, exchange: Exchange) -> bool:

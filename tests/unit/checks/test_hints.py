@@ -223,6 +223,10 @@ def test_several_codes_that_nobody_registered_are_a_hint_together_each_once() ->
     found = judged(bench, an_exchange("hello", "; ".join(codes)))
     assert [signal.variant for signal in found] == ["unregistered"] * 3
     assert all((signal.evidence_bits or 0.0) < HINT_BITS for signal in found)
+    # 16 bits less log2 of twelve groups each.
+    assert {signal.explanation for signal in found} == {
+        "4 of 4 groups (unregistered), 12.4 bits net; 3 such codes have 37.2"
+    }
     [signal] = judged(bench, an_exchange("hello", "; ".join([codes[0]] * 3)))
     assert signal.status is Status.PASS
 
