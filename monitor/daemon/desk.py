@@ -166,7 +166,7 @@ class StoreDesk:
                 decided = self._findings.resolve(*words)
             case Decision.REOPEN:
                 decided = self._findings.reopen(*words)
-        return [decided_line(decided)]
+        return [decided_line(decided, decision)]
 
     def rotate(self, given: str, told: Told) -> list[str]:
         """Take down that a finding's target was taken out of rotation, or put back."""

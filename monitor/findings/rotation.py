@@ -65,11 +65,14 @@ def turned(finding: Finding, turn: Turn) -> Finding:
 def counted_back(finding: Finding, who: str, now: datetime) -> Finding:
     """Return a finding that is opened again: its target counts as in rotation from now on.
 
-    Nobody tells of a finding that is closed when its target is put back.
+    Nobody tells of a finding that is closed when its target is put back. A clock that jumped back
+    puts no target back before it was out.
     """
-    if not finding.is_out_of_rotation:
+    out = finding.out_of_rotation_at
+    if out is None or not finding.is_out_of_rotation:
         return finding
-    return replace(finding, back_in_rotation_at=now, rotation_by=who, rotation_why="reopened")
+    back = max(now, out)
+    return replace(finding, back_in_rotation_at=back, rotation_by=who, rotation_why="reopened")
 
 
 def takes_children(finding: Finding, at: datetime) -> bool:

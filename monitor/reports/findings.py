@@ -12,7 +12,14 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from monitor.findings import ISOLATION_BROKEN, REPORTED_SHAPE, Finding, FindingState, Rotation
+from monitor.findings import (
+    ISOLATION_BROKEN,
+    REPORTED_SHAPE,
+    Decision,
+    Finding,
+    FindingState,
+    Rotation,
+)
 from monitor.model import Status, Verdict, VerdictClass
 from monitor.nodes.ruleset import RuleSet
 from monitor.nodewatch.verdicts import OVER_LENGTH
@@ -224,8 +231,8 @@ def _of_node(finding: FindingReport, node: FoundNodeReport | None) -> Iterator[s
         yield f"fails    {node.reason}"
 
 
-def decided_line(finding: Finding) -> str:
-    """Return what to say when a person decided about a finding."""
+def decided_line(finding: Finding, decision: Decision) -> str:
+    """Return what to say when a person decided about a finding, which stands as given after it."""
     said = f"{finding.id} is {finding.state.value}"
     if finding.suppressed_until is not None:
         said += f"; its twins open nothing until {finding.suppressed_until:%Y-%m-%d %H:%M} UTC"
@@ -234,7 +241,7 @@ def decided_line(finding: Finding) -> str:
         finding.shape not in {REPORTED_SHAPE, NODE_SHAPE}
         and finding.opened_class is not VerdictClass.DRIFT
     )
-    if finding.is_open and finding.back_in_rotation_at == finding.changed_at:
+    if decision is Decision.REOPEN and finding.back_in_rotation_at is not None:
         drained = f"davylamp findings drained {finding.id}"
         return printable(f"{said}; its target counts as in rotation (if it is not: {drained})")
     if finding.is_open or not waited:

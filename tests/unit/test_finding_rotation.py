@@ -12,9 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitor.errors import UsageError
-from monitor.findings import Finding, Findings, FindingState, Rotation, Turn, findings_in
+from monitor.findings import (
+    Decision,
+    Finding,
+    Findings,
+    FindingState,
+    Rotation,
+    Turn,
+    findings_in,
+)
 from monitor.model import VerdictClass
 from monitor.paging.reconcile import decision_of
+from monitor.reports.findings import decided_line
 from monitor.store import open_store
 from tests.unit.store.samples import NOW
 from tests.unit.test_finding_decisions import flawed, opened_by
@@ -176,6 +185,32 @@ def test_a_clock_that_jumps_back_turns_nothing_round() -> None:
     assert book.rotate(opened.id, turn(told=-60)).out_of_rotation_at == opened.first_seen
     back = book.rotate(opened.id, turn(Rotation.RETURNED, told=-30))
     assert (back.back_in_rotation_at, back.changed_at) == (opened.first_seen, opened.changed_at)
+
+
+def test_a_clock_that_jumped_back_puts_none_back_before_it_was_out() -> None:
+    book = findings()
+    opened = leak(book)
+    book.rotate(opened.id, turn(told=60))
+    book.resolve(opened.id, "ann", "mended", minutes(70))
+    again = book.reopen(opened.id, "bob", "it is back", minutes(20))
+    assert (again.out_of_rotation_at, again.back_in_rotation_at) == (minutes(60), minutes(60))
+
+
+def test_only_who_opens_again_is_told_that_it_counts_as_in_rotation() -> None:
+    book = findings()
+    opened = leak(book)
+    book.rotate(opened.id, turn(told=60))
+    book.rotate(opened.id, turn(Rotation.RETURNED, told=70))
+    confirmed = book.confirm(opened.id, "ann", "seen", minutes(65))
+    assert decided_line(confirmed, Decision.CONFIRM) == f"{opened.id} is confirmed"
+    book.rotate(opened.id, turn(told=80))
+    book.resolve(opened.id, "ann", "mended", minutes(90))
+    again = decided_line(book.reopen(opened.id, "ann", "seen", minutes(50)), Decision.REOPEN)
+    assert f"in rotation (if it is not: davylamp findings drained {opened.id})" in again
+    never = leak(book, shape="pair")
+    book.resolve(never.id, "ann", "mended", minutes(90))
+    plain = decided_line(book.reopen(never.id, "ann", "seen", minutes(91)), Decision.REOPEN)
+    assert plain == f"{never.id} is confirmed"
 
 
 def test_it_is_kept_over_a_restart_with_its_links_and_history(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from monitor import scanning
 from monitor.checks import CHECKS, judge_trial
-from monitor.findings import Findings
+from monitor.findings import Decision, Findings
 from monitor.history import JudgeSettings
 from monitor.model import Outcome, VerdictClass
 from monitor.reports.findings import decided_line
@@ -181,7 +181,7 @@ def test_a_second_leak_is_not_hidden_behind_another_sources() -> None:
         ("ticket-3", VerdictClass.CORRUPT),
     }
     resolved = desk.findings.resolve(desk.findings.list_open()[0].id, "me", "known", NOW)
-    assert "probed" not in decided_line(resolved)
+    assert "probed" not in decided_line(resolved, Decision.RESOLVE)
 
 
 def test_two_owners_are_two_lines_however_alike() -> None:

@@ -19,7 +19,7 @@ from monitor.config import Config
 from monitor.configured import golden_prompts, live_target
 from monitor.detect.watch import Tier, Watch
 from monitor.errors import StoreError, UsageError
-from monitor.findings import Findings
+from monitor.findings import Decision, Findings
 from monitor.judge import Said, labelled_items
 from monitor.model import Lane, Outcome, Signal, Status, Trial, Verdict, VerdictClass
 from monitor.prompts import GoldenPrompt
@@ -281,7 +281,7 @@ def test_an_alarm_that_is_over_leaves_its_finding_open(reopen: Reopen) -> None:
     assert finding.count == len(one.told)
     closed = one.findings.resolve(finding.id, "ann", "another model, on purpose", NOW)
     # Nothing waited for this: no shape is probed again.
-    assert decided_line(closed) == f"{finding.id} is resolved"
+    assert decided_line(closed, Decision.RESOLVE) == f"{finding.id} is resolved"
 
 
 def test_answers_that_get_worse_are_a_trend_and_page_by_their_tolerance(reopen: Reopen) -> None:
