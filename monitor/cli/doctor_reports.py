@@ -1,4 +1,7 @@
-"""Can weekly reports be written, told of, and are they there: nothing is built to see it."""
+"""Can weekly reports be written and told of, and which are owed: nothing is built to see it.
+
+What is owed is read as the metrics, ``/readyz`` and the alerts read it.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,14 @@ from monitor.weekly.schedule import ReportSchedule
 
 # The daemon looks every ten minutes; who looks in between has nothing to mend yet.
 _GRACE = timedelta(hours=1)
+_VERIFY = (
+    "see what the daemon's log says of it, and `davylamp report verify`; "
+    "moved away, it is built anew"
+)
 
 
 async def check_reports(around: Surroundings) -> AsyncIterator[Line]:
-    """See that the folder of reports takes some, and that the last that is due is in it."""
+    """See that the folder of reports takes some, and that those that are due are in it and held."""
     schedule = ReportSchedule.of(around.config)
     if schedule is None:
         return
@@ -39,13 +46,15 @@ async def check_reports(around: Surroundings) -> AsyncIterator[Line]:
 
 
 def _owed(schedule: ReportSchedule, now: datetime) -> Iterator[Line]:
-    due = schedule.due(now).label
-    absent = [week.label for week in schedule.wanted(now) if not schedule.is_there(week)]
-    if absent:
+    missing = schedule.missing(now)
+    if absent := [week.label for week in missing if not schedule.is_there(week)]:
         said = f"due and not there: the report of {', '.join(absent)}"
         yield warn("reports", said, "see that a daemon runs, and what its log says of reports")
-    else:
-        yield ok("reports", f"the report of {due} is there")
+    if doubtful := [week.label for week in missing if schedule.is_there(week)]:
+        said = f"there, but not known to hold: the report of {', '.join(doubtful)}"
+        yield warn("reports", said, _VERIFY)
+    if not missing:
+        yield ok("reports", f"the report of {schedule.due(now).label} is there, and held")
     if untold := [week.label for week in schedule.untold(now)]:
         said = f"{', '.join(untold)}: nobody was told, or who was told refused"
         yield warn("reports", said, "see what the daemon's log says of reports.webhook")

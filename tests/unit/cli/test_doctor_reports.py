@@ -1,4 +1,4 @@
-"""The doctor says whether weekly reports can be written, and whether the last one is there."""
+"""The doctor says whether weekly reports can be written, and which of them are owed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,16 @@ def test_a_folder_that_is_not_there_fails(tmp_path: Path) -> None:
     assert (line.health, "no such folder" in line.said) == (Health.FAIL, True)
 
 
-def test_a_report_that_is_due_and_not_there_is_a_warning_until_it_is(tmp_path: Path) -> None:
+def put(reports: Path, *weeks: str, held: bool = True) -> None:
+    """Put reports there: a notice is written beside one that was found to hold."""
+    for week in weeks:
+        (reports / week).mkdir(parents=True)
+        (reports / week / MANIFEST_FILE).write_text("")
+        if held:
+            (reports / f"{week}.notice.json").write_text("{}")
+
+
+def test_a_report_that_is_due_is_a_warning_until_it_is_there_and_held(tmp_path: Path) -> None:
     clock = ManualClock()
     clock.instant += timedelta(hours=7)
     (tmp_path / "reports").mkdir()
@@ -44,16 +53,31 @@ def test_a_report_that_is_due_and_not_there_is_a_warning_until_it_is(tmp_path: P
         Health.WARN,
         "due and not there: the report of 2026-W44",
     )
-    (tmp_path / "reports" / "2026-W44").mkdir()
-    (tmp_path / "reports" / "2026-W44" / MANIFEST_FILE).write_text("")
+    put(tmp_path / "reports", "2026-W44", held=False)
+    [line] = lines(tmp_path, clock)
+    assert (line.health, line.said) == (
+        Health.WARN,
+        "there, but not known to hold: the report of 2026-W44",
+    )
+    (tmp_path / "reports" / "2026-W44.notice.json").write_text("{}")
     assert [line.health for line in lines(tmp_path, clock)] == [Health.OK]
+
+
+def test_what_is_not_there_and_what_is_not_known_to_hold_are_two_lines(tmp_path: Path) -> None:
+    clock = ManualClock()
+    clock.instant += timedelta(days=14, hours=7)
+    put(tmp_path / "reports", "2026-W44")
+    put(tmp_path / "reports", "2026-W45", held=False)
+    assert [(line.health, line.said) for line in lines(tmp_path, clock)] == [
+        (Health.WARN, "due and not there: the report of 2026-W46"),
+        (Health.WARN, "there, but not known to hold: the report of 2026-W45"),
+    ]
 
 
 def test_in_its_first_hour_a_report_is_not_yet_missed(tmp_path: Path) -> None:
     clock = ManualClock()
     clock.instant += timedelta(hours=6, minutes=59)
-    (tmp_path / "reports" / "2026-W43").mkdir(parents=True)
-    (tmp_path / "reports" / "2026-W43" / MANIFEST_FILE).write_text("")
+    put(tmp_path / "reports", "2026-W43")
     assert [line.health for line in lines(tmp_path, clock)] == [Health.OK]
 
 
@@ -68,9 +92,7 @@ def test_a_secret_of_the_webhook_that_is_missing_fails(tmp_path: Path) -> None:
 def test_a_week_that_was_missed_is_named_until_it_is_built(tmp_path: Path) -> None:
     clock = ManualClock()
     clock.instant += timedelta(days=14, hours=7)
-    for week in ("2026-W43", "2026-W44"):
-        (tmp_path / "reports" / week).mkdir(parents=True)
-        (tmp_path / "reports" / week / MANIFEST_FILE).write_text("")
+    put(tmp_path / "reports", "2026-W43", "2026-W44")
     [line] = lines(tmp_path, clock)
     assert (line.health, line.said) == (
         Health.WARN,
@@ -82,9 +104,7 @@ def test_a_report_that_nobody_was_told_of_is_a_warning(tmp_path: Path) -> None:
     clock = ManualClock()
     clock.instant += timedelta(hours=7)
     reports = tmp_path / "reports"
-    (reports / "2026-W44").mkdir(parents=True)
-    (reports / "2026-W44" / MANIFEST_FILE).write_text("")
-    (reports / "2026-W44.notice.json").write_text("{}")
+    put(reports, "2026-W44")
     hook = {"name": "filed", "url": "https://hooks.example.com/x"}
     told = reports / "2026-W44.told.json"
     for outcome, healths in (
