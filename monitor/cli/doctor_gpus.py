@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
 
 from monitor.cli.doctor_line import Line, Surroundings, fail, ok, unknown, warn
+from monitor.clock import Clock
+from monitor.config.gpu import Gpus
 from monitor.conventions.gpu import DriverState, GpuState
 from monitor.errors import ConfigError
 from monitor.exporter import gpu_watch, pool_models
-from monitor.gpu import GpusReading
+from monitor.gpu import GpusReading, GpuWatch, NodeTokens
+
+OpenWatch = Callable[[Gpus, Path, Clock, Callable[[], Sequence[NodeTokens]]], GpuWatch | None]
 
 _GRACE_SECONDS = 1.0
 _REMEDIES = {
@@ -23,14 +28,19 @@ _NO_GPU_REMEDY = "let gpus.source be off here, or see why the machine does not s
 _OTHERWISE = "see docs/gpu.md for what the state means"
 
 
-async def check_gpus(around: Surroundings) -> AsyncIterator[Line]:
-    """Read the GPUs once, if the configuration asks for it; a line for each that is not well."""
+async def check_gpus(
+    around: Surroundings, open_watch: OpenWatch = gpu_watch
+) -> AsyncIterator[Line]:
+    """Read the GPUs once, if the configuration asks for it; a line for each that is not well.
+
+    ``open_watch`` returns what reads them, as ``gpu_watch`` does.
+    """
     gpus, folder = around.config.settings.gpus, around.config.file.parent
     if gpus.source == "off":
         yield ok("gpus", "not read, gpus.source is off; `davylamp exporter` reads them elsewhere")
         return
     try:
-        watch = gpu_watch(gpus, folder, around.clock, tuple)
+        watch = open_watch(gpus, folder, around.clock, tuple)
     except ConfigError as error:
         yield fail("gpus", error.problem, str(error.remedy))
         return

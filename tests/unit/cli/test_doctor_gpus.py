@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from threading import Event
 
-import pytest
-
-from monitor.cli.doctor_gpus import check_gpus
+from monitor.cli.doctor_gpus import OpenWatch, check_gpus
 from monitor.cli.doctor_line import Surroundings
 from monitor.clock import Clock, SystemClock
 from monitor.config.gpu import Gpus
 from monitor.conventions.gpu import DriverState
+from monitor.exporter import gpu_watch
 from monitor.gpu import GpusReading, GpuWatch
 from tests.fakes import nvml
 from tests.fakes.node_pages import Page
@@ -23,13 +22,13 @@ from tests.unit.config.known import GOOD, load_text
 from tests.unit.gpu.test_dcgm import PAGE
 
 
-def said(folder: Path, gpus: str) -> list[str]:
+def said(folder: Path, gpus: str, open_watch: OpenWatch = gpu_watch) -> list[str]:
     """Return the doctor's lines on GPUs for a section."""
     config = load_text(folder, f"{GOOD}gpus: {gpus}\n")
     around = Surroundings(config=config, clock=SystemClock())
 
     async def lines() -> list[str]:
-        return [str(line) async for line in check_gpus(around)]
+        return [str(line) async for line in check_gpus(around, open_watch)]
 
     return asyncio.run(lines())
 
@@ -107,13 +106,10 @@ class NoGpu:
         return
 
 
-def test_a_machine_without_gpus_is_warned_of_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_without_gpus_is_warned_of_with_what_to_do(tmp_path: Path) -> None:
     def watch(_gpus: Gpus, _folder: Path, clock: Clock, _tokens: object) -> GpuWatch:
         return GpuWatch(NoGpu(), clock, 15.0)
 
-    monkeypatch.setattr("monitor.cli.doctor_gpus.gpu_watch", watch)
-    [line] = said(tmp_path, "{source: nvml}")
+    [line] = said(tmp_path, "{source: nvml}", watch)
     assert line.startswith("warn     gpus: none is there (no library, and the kernel shows no GPU)")
     assert "do: let gpus.source be off here" in line
