@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from monitor.errors import ConfigError, DavylampError, StoreError, UsageError
 from monitor.logs import crash_words
 from monitor.paging.receivers import Receiver, webhook_of
 from monitor.store import Store
-from monitor.store.client import Location, connect
+from monitor.store.client import connect
 from monitor.store.week_reader import WeekReader
 from monitor.weekly.asking import asked_of
 from monitor.weekly.building import build
@@ -50,11 +50,14 @@ _MOVE = "move it away, and it is built anew"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reporter:
-    """Builds the reports of an installation and tells of them."""
+    """Builds the reports of an installation and tells of them.
+
+    ``open_reader`` opens the rows; whoever opens closes. It may raise ``StoreError``.
+    """
 
     config: Config
     schedule: ReportSchedule
-    location: Location
+    open_reader: Callable[[], WeekReader]
     key: InstallationKey
     clock: Clock
     counters: ReportCounters
@@ -108,7 +111,7 @@ class Reporter:
         drill, folder = reports.drill, self.schedule.folder / week.label
         asked = asked_of(self.config, week, self.config.file.parent / drill if drill else None)
         formats = [Format(each) for each in reports.formats]
-        with closing(WeekReader(connect(self.location, read_only=True))) as reader:
+        with closing(self.open_reader()) as reader:
             if (folder / MANIFEST_FILE).exists():
                 # A process ended between the two.
                 said = self._said(reader, asked, folder)
@@ -197,6 +200,11 @@ def _kind_of(error: Exception) -> ReportFailure:
             return ReportFailure.FILES
 
 
+def reader_of(store: Store) -> Callable[[], WeekReader]:
+    """Return what opens the rows of a store to read them. It raises ``StoreError``."""
+    return lambda: WeekReader(connect(store.location, read_only=True))
+
+
 def _say_crashed(task: asyncio.Task[None], counters: ReportCounters) -> None:
     """Say of what it ended: probing goes on without reports, but never silently."""
     if not task.cancelled() and (error := task.exception()) is not None:
@@ -222,7 +230,7 @@ async def reporting(
     reporter = Reporter(
         config=config,
         schedule=schedule,
-        location=store.location,
+        open_reader=reader_of(store),
         key=store.key,
         clock=clock,
         counters=counters,

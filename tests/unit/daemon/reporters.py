@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from monitor.config import Config
 from monitor.daemon.reportcounts import ReportCounters
-from monitor.daemon.reporting import Reporter
+from monitor.daemon.reporting import Reporter, reader_of
 from monitor.paging.receivers import webhook_of
 from monitor.store import Store
 from monitor.weekly.schedule import ReportSchedule
@@ -46,7 +46,7 @@ def reporter(
     return Reporter(
         config=config,
         schedule=schedule,
-        location=store.location,
+        open_reader=reader_of(store),
         key=store.key,
         clock=clock,
         counters=ReportCounters(metrics, "test", schedule, clock),

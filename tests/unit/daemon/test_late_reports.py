@@ -17,10 +17,10 @@ from prometheus_client import CollectorRegistry
 from monitor.canaries import InstallationKey
 from monitor.certificate.keys import Signer
 from monitor.conventions.reports import ReportFailure
-from monitor.daemon.reporting import Reporter, reporting
+from monitor.daemon.reporting import reporting
 from monitor.errors import StoreError
 from monitor.store import Store, open_store
-from monitor.store.client import Location
+from monitor.store.week_reader import WeekReader
 from monitor.weekly.manifest import MANIFEST_FILE
 from monitor.weekly.schedule import alone_in
 from monitor.weekly.verifying import verify
@@ -204,17 +204,13 @@ def test_a_clock_set_back_writes_over_nothing(tmp_path: Path, store: Store) -> N
     assert previous(tmp_path, WEEKS[2]) == WEEKS[1]
 
 
-def test_rows_that_cannot_be_read_are_told_as_the_stores(
-    tmp_path: Path,
-    store: Store,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse(location: Location, *, read_only: bool) -> None:
+def test_rows_that_cannot_be_read_are_told_as_the_stores(tmp_path: Path, store: Store) -> None:
+    def refuse() -> WeekReader:
         raise StoreError("no rows today")
 
-    monkeypatch.setattr("monitor.daemon.reporting.connect", refuse)
     registry = CollectorRegistry()
-    look(reporter(settings(tmp_path, None), store, ManualClock(), registry))
+    of = reporter(settings(tmp_path, None), store, ManualClock(), registry)
+    look(replace(of, open_reader=refuse))
     assert value(registry, "report_failures_total", kind="store") == 1
     assert reports_in(tmp_path) == []
 
@@ -229,31 +225,35 @@ def test_a_folder_that_cannot_be_seen_is_owed_its_reports(tmp_path: Path, store:
     assert value(registry, "report_failures_total", kind="files") == 1
 
 
-def test_a_crash_of_ours_is_counted_and_every_kind_is_there_from_the_start(
-    tmp_path: Path,
-    store: Store,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def crash(self: Reporter) -> None:
+class Broken(ManualClock):
+    """Breaks at the first sleep, with no error of ours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broke = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.broke.set()
         raise ZeroDivisionError
 
-    registry = CollectorRegistry()
-    config = settings(tmp_path, None)
+
+def test_a_crash_of_ours_is_counted_and_every_kind_is_there_from_the_start(
+    tmp_path: Path, store: Store
+) -> None:
+    registry, config = CollectorRegistry(), settings(tmp_path, None)
+
+    def failures() -> dict[str, float | None]:
+        name, env = "davylamp_report_failures_total", config.environment
+        return {
+            kind.value: registry.get_sample_value(name, {"env": env, "kind": kind.value})
+            for kind in ReportFailure
+        }
 
     async def day() -> None:
-        async with reporting(config, store, ManualClock(), registry):
-            await asyncio.sleep(0)
-            before = [
-                registry.get_sample_value(
-                    "davylamp_report_failures_total",
-                    {"env": config.environment, "kind": kind.value},
-                )
-                for kind in ReportFailure
-            ]
-            assert None not in before
-            await asyncio.sleep(0)
+        clock = Broken()
+        async with reporting(config, store, clock, registry):
+            assert failures() == dict.fromkeys(ReportFailure, 0)
+            await clock.broke.wait()
 
-    monkeypatch.setattr(Reporter, "look", crash)
     asyncio.run(day())
-    crashed = {"env": config.environment, "kind": "crashed"}
-    assert registry.get_sample_value("davylamp_report_failures_total", crashed) == 1
+    assert failures() == {**dict.fromkeys(ReportFailure, 0), "crashed": 1}
