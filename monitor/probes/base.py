@@ -5,9 +5,10 @@ A new probe is one module with a ``PROBE`` and one test, listed in ``monitor/pro
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import lcm
 from random import Random
 from typing import Any, Protocol
 
@@ -192,6 +193,14 @@ def stratum(
 ) -> str:
     """Return the stratum id ``length/concurrency/cache/transport/tenants``, a metric label."""
     return f"{length}/c{concurrency}/{cache}/{transport}/{tenants}"
+
+
+def tenant_in_turn(tenants: Sequence[TenantView], number: int) -> TenantView:
+    """Return the tenant of a trial by its number, so that two ways in turn meet every tenant.
+
+    Every second trial is streamed: with each tenant in turn, one of two would always be.
+    """
+    return tenants[(number + number // lcm(len(tenants), 2)) % len(tenants)]
 
 
 def transport_of(*, stream: bool) -> str:

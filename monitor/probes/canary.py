@@ -18,6 +18,7 @@ from monitor.probes.base import (
     TrialPlan,
     estimate_tokens,
     stratum,
+    tenant_in_turn,
     transport_of,
 )
 from monitor.tasks import addition
@@ -33,8 +34,7 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
     """Return one trial a canary, tenants and transports taken in turn."""
     plans: list[TrialPlan | Impossible] = []
     for number in range(params.count):
-        # Not in step with the transport, so that every tenant is asked both ways.
-        tenant = target.tenants[(number + number // 2) % len(target.tenants)]
+        tenant = tenant_in_turn(target.tenants, number)
         stream = number % 2 == 1
         tokens = estimate_tokens(TASK_CHARACTERS, output_tokens(target))
         plans.append(

@@ -19,6 +19,7 @@ from monitor.probes.base import (
     TrialPlan,
     estimate_tokens,
     stratum,
+    tenant_in_turn,
     transport_of,
 )
 from monitor.prompts import GoldenPrompt
@@ -65,8 +66,7 @@ def plan(target: TargetView, params: Params, rng: Random) -> list[TrialPlan | Im
                     "prompt": prompt,
                     "output": output,
                     "stream": stream,
-                    # Not in step with the transport, so that every tenant is asked both ways.
-                    "tenant": target.tenants[(number + number // 2) % len(target.tenants)],
+                    "tenant": tenant_in_turn(target.tenants, number),
                 },
             )
         )

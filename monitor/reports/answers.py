@@ -16,6 +16,7 @@ from monitor.detect.binomial import EXCEEDED_LEVEL, exceeds, tail_probability
 from monitor.model import ExchangeVerdict, Outcome
 from monitor.passes import Done
 from monitor.reports.check import AnswersReport
+from monitor.reports.contrasts import contrasts_of
 from monitor.reports.groups import Judged, groups_of
 
 # Above this a target is not judged by its tolerated failures at all.
@@ -44,7 +45,8 @@ def answers_of(
 ) -> AnswersReport:
     """Hold what counts of a pass, whole or up to some trial, against the target's tolerance.
 
-    Where groups have tolerances of their own, ``tolerance`` is for a pass without any answer.
+    A side of the traffic that fails more than the other exceeds any. Where groups have tolerances
+    of their own, ``tolerance`` is for a pass without any answer.
     """
     counted = counted_of(judged_of(done))
     groups = groups_of(counted)
@@ -54,7 +56,10 @@ def answers_of(
         of = cache(tolerance_of)
         own = {group: _mean(members, group, of, tolerance) for group, members in groups.items()}
         tolerance = _mean(counted, "", of, tolerance)
-    return answers_report([verdict for _, _, verdict in counted], verdicts, tolerance, own)
+    said = answers_report([verdict for _, _, verdict in counted], verdicts, tolerance, own)
+    valid = [entry for entry in counted if is_valid(entry[2])]
+    found = contrasts_of(valid, [bool(tolerated([verdict])[0]) for _, _, verdict in valid])
+    return said.model_copy(update={"contrasts": found, "exceeded": said.exceeded or bool(found)})
 
 
 def _mean(members: Sequence[Judged], group: str, of: ToleranceOf, otherwise: float) -> float:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from monitor.model import CalibrationState, ToleranceSource
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 
 
 class Record(BaseModel):
@@ -91,13 +91,30 @@ class HttpReport(Record):
     p95_seconds: float | None
 
 
+class ContrastReport(Record):
+    """A side of the traffic that fails more than the other among like questions.
+
+    Who asks and whether an answer is streamed makes no question harder, so no tolerance is asked:
+    ``probability`` is the chance of so many failures on ``side`` if both are served alike.
+    """
+
+    side: str
+    against: str
+    failed: int
+    answers: int
+    failed_against: int
+    answers_against: int
+    probability: float
+
+
 class AnswersReport(Record):
     """What the answers say. ``judged`` is false where the tolerance leaves nothing to judge.
 
     ``exceeded_probes`` name the groups (probes, tenants, lengths, batch sizes, states of the cache,
     suites, scripts, transports) whose own answers are wrong more often than tolerated.
     ``tolerance_source`` says who says it: default, configured or calibrated; ``group_tolerances``
-    are those that a calibration gives each group.
+    are those that a calibration gives each group. ``contrasts`` need no tolerance: any makes it
+    ``exceeded``.
     """
 
     valid: int
@@ -110,6 +127,7 @@ class AnswersReport(Record):
     probability: float
     exceeded: bool
     exceeded_probes: list[str] = []
+    contrasts: list[ContrastReport] = []
     judged: bool
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from monitor.model import Exchange, ExchangeVerdict
+from monitor.model import Exchange, ExchangeVerdict, Trial
 from monitor.passes import Done
 from monitor.streams import groups_of_stratum
 from monitor.writing.scripts import scripts
@@ -36,15 +36,20 @@ def groups_of(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     groups: dict[str, list[Judged]] = defaultdict(list)
     for entry in judged:
         item, exchange, _ = entry
-        groups[item.trial.probe].append(entry)
-        for name in (*groups_of_stratum(item.trial.stratum), *_kinds(exchange), *_forms(exchange)):
+        for name in (*questions_of(item.trial, exchange), *_ways(exchange)):
             groups[name].append(entry)
     return groups
 
 
+def questions_of(trial: Trial, exchange: Exchange) -> tuple[str, ...]:
+    """Return the groups of an exchange by what it asks, and amid what: all but who and how."""
+    form = _form(exchange)
+    kinds = (*_kinds(exchange), form) if form else _kinds(exchange)
+    return (trial.probe, *groups_of_stratum(trial.stratum), *kinds)
+
+
 def _kinds(exchange: Exchange) -> Iterator[str]:
-    """Yield who asked, where in a conversation, from which suite and in which script."""
-    yield f"tenant {exchange.tenant}"
+    """Yield where in a conversation, how long, from which suite and in which script."""
     if any(message.role == "assistant" for message in exchange.request.messages):
         yield "later turns"
     if sum(len(message.content) for message in exchange.request.messages) > LONG_CHARACTERS:
@@ -66,18 +71,19 @@ def _script(exchange: Exchange) -> str:
     return name if letters >= SCRIPT_LETTERS else ""
 
 
-def _forms(exchange: Exchange) -> Iterator[str]:
-    """Yield how an answer comes, and the form it is to have or answers; plain text has none."""
-    form = ""
+def _form(exchange: Exchange) -> str:
+    """Return the form that an answer is to have, or answers; nothing for plain text."""
     if exchange.expectation.tool:
-        form = "tool calls"
-    elif exchange.request.messages[-1].role == "tool":
-        form = "tool results"
-    elif exchange.request.json_schema:
-        form = "JSON answers"
-    if form:
-        yield form
+        return "tool calls"
+    if exchange.request.messages[-1].role == "tool":
+        return "tool results"
+    return "JSON answers" if exchange.request.json_schema else ""
+
+
+def _ways(exchange: Exchange) -> Iterator[str]:
+    """Yield who asked, and how the answer comes."""
+    yield f"tenant {exchange.tenant}"
     if exchange.request.stream:
         yield "streams"
-        if form:
+        if form := _form(exchange):
             yield f"{form} in streams"

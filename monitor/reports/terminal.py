@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import starmap
 
 from monitor.conventions import NotProbed
+from monitor.detect.binomial import EXCEEDED_LEVEL
 from monitor.nodewatch.verdicts import SHAPE as NODE_SHAPE
 from monitor.reports.calibrated import calibrated_lines, tolerance_words
 from monitor.reports.check import (
     AnswersReport,
     CheckReport,
+    ContrastReport,
     FoundReport,
     HttpReport,
     NotProbedReport,
@@ -117,13 +119,21 @@ def answers_words(answers: AnswersReport) -> str:
     tolerance = tolerance_words(answers)
     if not answers.judged:
         stand = f"not judged by rate, nothing is left to judge: tolerance {tolerance}"
-    elif answers.exceeded:
+    elif answers.exceeded_probes or answers.probability < EXCEEDED_LEVEL:
         where = f" in {', '.join(answers.exceeded_probes)}" if answers.exceeded_probes else ""
         stand = f"more than the tolerance explains{where}; it is {tolerance}"
     else:
         stand = f"tolerance {tolerance}"
     proven = f", {answers.proven} proven beyond any tolerance" if answers.proven else ""
-    return f"{answers.wrong} of {answers.valid} wrong{proven} ({stand})"
+    sides = "".join(f"; {contrast_words(each)}" for each in answers.contrasts)
+    return f"{answers.wrong} of {answers.valid} wrong{proven} ({stand}){sides}"
+
+
+def contrast_words(contrast: ContrastReport) -> str:
+    """Return which side fails more than the other at like questions, with the counts."""
+    here = f"{contrast.failed} of {contrast.answers}"
+    there = f"{contrast.failed_against} of {contrast.answers_against}"
+    return f"{contrast.side}: {here} wrong, {contrast.against} {there} at like questions"
 
 
 def _alike(found: list[FoundReport]) -> list[list[FoundReport]]:
