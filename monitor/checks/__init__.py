@@ -64,6 +64,6 @@ CHECKS: tuple[Check, ...] = tuple(
     )
 )
 # Raised whenever a check's meaning changes, so that stored verdicts say what judged them.
-CHECKS_VERSION = "4"
+CHECKS_VERSION = "5"
 
 __all__ = ["CHECKS", "CHECKS_VERSION", "Check", "judge_trial"]

@@ -1,4 +1,10 @@
-"""CHARSET: no characters of scripts that nobody used, none that stand for damage.
+"""CHARSET: no characters of scripts that nobody used, none that are damaged or hidden, and spaces.
+
+Characters that nobody sees (zero-width spaces and joiners, marks of direction, soft hyphens,
+variation selectors) are ``invisible`` where no script, emoji or direction needs them and the
+request has none. Latin words that stand together without their spaces are ``run_together``: three
+of ten letters in words of 16 and more, 40 letters in all. Both are tolerated: pages that models
+learnt from hold such too.
 
 Measured on packaged text (``tests/bench/checks/charset.py``): of 3,200 healthy pieces of documents,
 docstrings, sources and JSON none fails hard (at most 0.12 % at 95 %), of 1,600 two fail tolerated;
@@ -18,10 +24,12 @@ from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
 from monitor.model import Exchange, Response, Signal, Trial
 from monitor.writing.damage import damaged
+from monitor.writing.invisible import invisible
 from monitor.writing.languages import SCRIPTS, named, named_in_english
 from monitor.writing.mixture import entropy, word_salad
 from monitor.writing.prose import prose_of
 from monitor.writing.scripts import CJK, script, scripts
+from monitor.writing.spacing import run_together
 
 CODE = "CHARSET"
 # Public corruption of caches showed words of Thai, Cyrillic and Hangul in one English sentence; no
@@ -58,6 +66,11 @@ _PHRASE_END = re.compile(
 )
 # Greek letters stand alone in mathematics; the language shows by its accents.
 _GREEK_ACCENTED = re.compile("[\u0386-\u0390\u03aa-\u03b0\u03ca-\u03ce\u1f00-\u1fff]")
+# Who asks about characters that nobody sees gets them in the answer.
+_ABOUT_INVISIBLE = re.compile(
+    r"zero[- ]width|invisible|soft hyphen|right-to-left|joiner|variation selector|零宽|不可见",
+    re.IGNORECASE,
+)
 # Styled letters of mathematics, where they spell words.
 _STYLED = re.compile("[\U0001d400-\U0001d7cb]{5,}")
 STYLED = "MATHEMATICAL"
@@ -147,6 +160,16 @@ def _slip(answer: str, seen: _Seen, asked: str, native: Collection[str]) -> tupl
     count = _with_words(stray)
     if seen.damage or count:
         return "odd", f"{len(seen.damage)} damaged characters, {count} unexpected scripts"
+    return _unseen(answer, asked)
+
+
+def _unseen(answer: str, asked: str) -> tuple[str, str] | None:
+    """Return what cannot be seen but is there, or cannot be seen because it is not: spaces."""
+    hidden = invisible(answer, frozenset(asked))
+    if hidden and not _ABOUT_INVISIBLE.search(asked):
+        return "invisible", f"{len(hidden)} runs of invisible characters that nothing needs"
+    if letters := run_together(answer, asked):
+        return "run_together", f"{letters} letters in words without the spaces between them"
     return None
 
 
@@ -223,14 +246,22 @@ def _expected(exchange: Exchange, history: History) -> str:
     return "\n".join([exchange.request.text(), *facts, repr(golden) if golden else ""])
 
 
+_MORE = " It has stood on both banks of the river since before the days of the Romans."
+_HIDDEN = ("\u200b", "\u200d", "\u202e", "\u00ad", "\ufe0f")
+
+
 def specimens(rng: Random) -> Sequence[Specimen]:
-    """Return a mixed, a damaged and a healthy answer."""
+    """Return a mixed, a damaged, a hidden and a glued answer, and a healthy one."""
     scene = Scene(rng)
     start = "The capital of France is Paris, on the river Seine."
     words = rng.sample(["поезд", "รถไฟ", "기차", "火车", "ट्रेन"], MANY_SCRIPTS)
     return [
         scene.specimen(an_exchange(f"{start} {' '.join(words)}"), fails="many_scripts"),
         scene.specimen(an_exchange(start + "\ufffd" * rng.randint(4, 9)), fails="damaged"),
+        scene.specimen(
+            an_exchange(start.replace("Paris", f"Par{rng.choice(_HIDDEN)}is")), fails="invisible"
+        ),
+        scene.specimen(an_exchange((start + _MORE).replace(" ", "")), fails="run_together"),
         scene.specimen(an_exchange(start)),
     ]
 

@@ -1,13 +1,18 @@
 """REPEAT: the answer does not say the same thing over and over.
 
-Three kinds: it ends in a loop, it holds a long run of one token somewhere, or much of its running
-text stands in repeated n-grams. A ratio of compression is not used: it flags most code. Measured in
-``tests/bench/checks/repeat.py``: of 4,000 healthy pieces of documents, docstrings, Python and JSON
-6 fail (0.07 % to 0.33 % at 95 %), all of them release notes, licences and lists of parameters.
+Five kinds: it ends in a loop, it holds a long run of one token somewhere, it is as a whole its own
+first part again (``doubled``: 16 characters and more, white space left out), much of its running
+text stands in repeated n-grams, or a piece of a sentence stands right behind itself (``stutter``:
+12 characters and more of words, as when a piece of a stream is sent twice). What the request says
+twice, or asks to be said twice, is neither of the two. A ratio of compression is not used: it flags
+most code. Measured in ``tests/bench/checks/repeat.py``: of 4,000 healthy pieces of documents,
+docstrings, Python and JSON 6 fail (0.07 % to 0.33 % at 95 %), all of them release notes, licences
+and lists of parameters.
 """
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,9 +27,11 @@ from monitor.writing.repetition import (
     LEAST_CHARACTERS,
     WINDOW_CHARACTERS,
     Loop,
+    copies,
     loops,
     repeated,
     smallest_period,
+    stutters,
     tail_loop,
 )
 
@@ -47,10 +54,17 @@ LEAST_WHOLE, LEAST_TIMES_WHOLE = 16, 6
 # pieces of nothing but running text 0.9 % are above one (0.5 % to 1.5 % at 95 %).
 LEAST_WORDS = 40
 MOST_THRICE, MOST_TWICE = 0.2, 0.5
+STUTTER_CHARACTERS = 20_000
+# Who asks for something several times gets it. Looked for in the last message alone.
+_ABOUT_TIMES = re.compile(
+    r"\b(?:twice|thrice|(?:two|three|four|five|ten|\d+) (?:more )?times|double[ds]?|duplicated?"
+    r"|copies|chorus|refrain|zweimal|doppelt|deux fois|dos veces)\b|[两二三四五十\d][遍次回]|副歌",
+    re.IGNORECASE,
+)
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail tolerated if the answer ends in a loop, holds a run, or repeats itself.
+    """Fail tolerated if the answer ends in a loop, holds a run, is doubled, or repeats itself.
 
     Text, reasoning and the arguments of each call are looked at one by one. What the request or a
     reference repeats may be repeated; in reasoning, which goes over things again, n-grams may too.
@@ -65,8 +79,14 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
             words = f"{loop.length} characters are {loop.period} over and over"
             signal = failed(CODE, exchange, variant, words)
             return [replace(signal, spans=((offset + loop.start, offset + loop.end),))]
+    if times := _times(response.text[:SAID_CHARACTERS], exchange, given):
+        return [failed(CODE, exchange, "doubled", f"the whole answer is {times} copies of a part")]
     if share := _share(response.text[:SAID_CHARACTERS], given):
         return [failed(CODE, exchange, "ngrams", f"{share:.0%} of the words are said again")]
+    if twice := _stutter(response.text[:STUTTER_CHARACTERS], exchange, given):
+        words = f"{twice.period} characters of a sentence stand right behind themselves"
+        signal = failed(CODE, exchange, "stutter", words)
+        return [replace(signal, spans=((twice.start, twice.end),))]
     return [passed(CODE, exchange, "nothing is said over and over")]
 
 
@@ -159,14 +179,42 @@ def _is_much(twice: float, thrice: float) -> bool:
     return thrice > MOST_THRICE or twice > MOST_TWICE
 
 
+def _times(text: str, exchange: Exchange, given: Sequence[str]) -> int:
+    """Return of how many copies the whole answer is made, if nobody asked for them; else 0."""
+    found = copies(text)
+    if found is None or _asks_for_times(exchange):
+        return 0
+    piece = found.part * 2
+    return 0 if any(piece in "".join(each.split()) for each in given) else found.times
+
+
+def _stutter(text: str, exchange: Exchange, given: Sequence[str]) -> Loop | None:
+    for loop in stutters(text):
+        piece = text[loop.start : loop.start + 2 * loop.period]
+        if not (any(piece in each for each in given) or _asks_for_times(exchange)):
+            return loop
+    return None
+
+
+def _asks_for_times(exchange: Exchange) -> bool:
+    messages = exchange.request.messages
+    return bool(messages and _ABOUT_TIMES.search(messages[-1].content))
+
+
+_BETWEEN = ("", " ", "\n", "\n\n")
+
+
 def specimens(rng: Random) -> Sequence[Specimen]:
-    """Return an answer that ends in a loop, one of one character, and a healthy one."""
+    """Return a loop, one character again and again, an answer and a piece of it twice; and none."""
     scene = Scene(rng)
     start = "The capital of France is Paris"
+    twice = rng.randint(20, len(start) - 1)
     token = rng.choice([" and so", " a-", " the the", "\n- Paris"])
     return [
         scene.specimen(an_exchange(start + token * rng.randint(30, 60)), fails="tail_loop"),
         scene.specimen(an_exchange("!" * rng.randint(12, 50)), fails="run"),
+        scene.specimen(an_exchange(f"{start}.{rng.choice(_BETWEEN)}{start}."), fails="doubled"),
+        scene.specimen(an_exchange(start[:twice] + start[twice - 16 :]), fails="stutter"),
         scene.specimen(an_exchange(f"{start}.\n\n{'-' * rng.randint(60, 80)}")),
     ]
 

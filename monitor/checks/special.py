@@ -1,4 +1,10 @@
-"""SPECIAL: control tokens of chat templates, and control characters, do not stand in answers."""
+"""SPECIAL: control tokens of chat templates, control characters and made-up turns are in no answer.
+
+A made-up turn (``invented_turn``) is what a model writes that is not stopped where its answer ends:
+the head of the user's next turn, what it says, and an answer to it. It is tolerated: a weak model
+does this without any fault of the engine. It is not looked for where the request holds such heads,
+or asks for a dialogue; nor in code.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +16,8 @@ from random import Random
 from monitor.checks.base import Check, Needs, Specimen, failed, passed
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History
-from monitor.model import Exchange, Response, Signal, Trial
-from monitor.writing import control
+from monitor.model import SAID_CHARACTERS, Exchange, Response, Signal, Trial
+from monitor.writing import control, turns
 
 CODE = "SPECIAL"
 _SPANS = 16
@@ -22,7 +28,7 @@ _CALL_OPENING = re.compile(
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
-    """Fail hard on a control token or character, or on raw pieces of a vocabulary.
+    """Fail hard on a control token or character or raw pieces; tolerated on an invented turn.
 
     What the request itself holds is no fault, nor is a token in quotes of its own (an answer speaks
     of it), nor any token or piece where the request asks about them. Some are tags of HTML too: not
@@ -45,7 +51,19 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         for variant, places in found.items()
         if places
     ]
+    if place := _invented_turn(exchange.response, exchange):
+        signal = failed(CODE, exchange, "invented_turn", "a turn that nobody took in the answer")
+        signals.append(replace(signal, spans=(place,)))
     return signals or [passed(CODE, exchange, "no control token in the answer")]
+
+
+def _invented_turn(response: Response, exchange: Exchange) -> tuple[int, int] | None:
+    place = turns.invented_turn(response.text[:SAID_CHARACTERS])
+    if place is None:
+        return None
+    asked = [message.content for message in exchange.request.messages]
+    is_asked = turns.ABOUT_DIALOGUE.search(asked[-1]) if asked else None
+    return None if is_asked or any(map(turns.holds_heads, asked)) else place
 
 
 def _beyond(text: str, request: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
@@ -94,14 +112,24 @@ def _opens_cut_call(match: re.Match[str], exchange: Exchange) -> bool:
 
 _LEAKS = ("<|im_end|>", "<|eot_id|>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "</s>", "<0x0A>")
 
+_TURNS = (
+    "\nuser\n{0}\nassistant\n{1}",
+    "\n\nUser: {0}\nAssistant: {1}",
+    "\n### Human: {0}\n### Assistant: {1}",
+)
+
 
 def specimens(rng: Random) -> Sequence[Specimen]:
-    """Return an answer with a leaked token, one with an escape character, and a clean one."""
+    """Return answers with a leaked token, an escape character and a made-up turn; a clean one."""
     scene = Scene(rng)
     answer = "The capital of France is Paris."
     return [
         scene.specimen(an_exchange(answer + rng.choice(_LEAKS)), fails="control_token"),
         scene.specimen(an_exchange(answer + "\x1b[0m"), fails="control_character"),
+        scene.specimen(
+            an_exchange(answer + rng.choice(_TURNS).format("And of Peru?", "Lima, by the sea.")),
+            fails="invented_turn",
+        ),
         scene.specimen(an_exchange(answer)),
     ]
 

@@ -1,7 +1,9 @@
 """STRUCT: what was asked for in a form has it: tool calls, JSON answers, code, lists and fences.
 
 - Tool calls: the arguments are JSON, the name was offered, the arguments fit its schema: three
-  failures, told apart. JSON is strict (`monitor.prompts.strict_json`), schemas are Draft 2020-12.
+  failures, told apart. Where one call was asked for, the same call again (``called_twice``) and
+  other calls beside it (``called_more``) are two more. JSON is strict
+  (`monitor.prompts.strict_json`), schemas are Draft 2020-12.
 - An answer to a schema is JSON and fits it.
 - A golden prompt that asks for code gets code that parses (Python, JSON; other languages are not
   parsed, and not judged), one that asks for a list of so many items gets as many.
@@ -99,7 +101,24 @@ def _calls(response: Response, exchange: Exchange) -> dict[str, str]:
     if expected and all(call.name != expected for call in response.tool_calls):
         count = len(response.tool_calls)
         faults["not_called"] = f"the tool asked for is not among {count} calls"
+    return faults | (_surplus(response.tool_calls) if expected else {})
+
+
+def _surplus(calls: Sequence[ToolCall]) -> dict[str, str]:
+    """Return what is wrong with the number of calls where one was asked for."""
+    faults, different = {}, len({(call.name, _folded(call.arguments)) for call in calls})
+    if different < len(calls):
+        again = len(calls) - different
+        faults["called_twice"] = f"{again} of {len(calls)} calls are the same as another"
+    if different > 1:
+        faults["called_more"] = f"{different} different calls where one was asked for"
     return faults
+
+
+def _folded(arguments: str) -> str:
+    """Return arguments as they compare: order of names, spaces and escapes say nothing."""
+    value = parse_json(arguments)
+    return arguments if value is NOT_JSON else json.dumps(value, sort_keys=True)
 
 
 def _call(call: ToolCall, exchange: Exchange) -> list[tuple[str, str]]:
@@ -158,7 +177,22 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
         scene.specimen(called("county", good), fails="not_offered"),
         scene.specimen(called("count", f'{{"m": {number}}}'), fails="arguments_misfit"),
         scene.specimen(called("count", good)),
+        *_specimens_of_numbers(scene, tool, good),
         *_specimens_of_forms(scene, number),
+    ]
+
+
+def _specimens_of_numbers(scene: Scene, tool: Tool, good: str) -> Sequence[Specimen]:
+    def called(*arguments: str) -> Exchange:
+        calls = tuple(ToolCall(name=tool.name, arguments=each) for each in arguments)
+        said = {"tool_calls": calls, "finish_reason": "tool_calls"}
+        wants = Expectation(tool=tool.name)
+        return an_exchange("", expects=wants, request={"tools": (tool,)}, response=said)
+
+    return [
+        scene.specimen(called(good, good), fails="called_twice"),
+        scene.specimen(called(good, '{"n": 0}'), fails="called_more"),
+        scene.specimen(called(good)),
     ]
 
 

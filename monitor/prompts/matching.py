@@ -22,7 +22,7 @@ from monitor.prompts.record import (
 )
 from monitor.prompts.snippets import snippets
 from monitor.prompts.structured import holds_values, json_objects
-from monitor.prompts.text import affirms, normalise
+from monitor.prompts.text import affirms, normalise, plain_signs
 
 
 def missing_facts(prompt: GoldenPrompt, answer: str) -> tuple[str, ...]:
@@ -80,7 +80,8 @@ def _problem(fact: Expectation, answer: _Answer) -> str:
             lost = not holds_date(answer.text, day, answer.language)
             problem = "(a date) not found"
         case PatternFits(regex=regex):
-            lost = not any(fits(body, regex) for body in answer.bodies)
+            read = answer.bodies | {plain_signs(body) for body in answer.bodies}
+            lost = not any(fits(body, regex) for body in read)
             problem = "(a pattern) does not fit"
         case JsonHolds(values=values):
             problem = _json_problem(answer.raw, json.loads(values, parse_float=Decimal))

@@ -38,6 +38,14 @@ def normalise(text: str) -> str:
     return "\n".join(line for line in map(_one_spaced, text.splitlines()) if line)
 
 
+def plain_signs(text: str) -> str:
+    """Return the text with dashes, apostrophes and spaces as in ASCII, and nothing invisible.
+
+    Letters, their case, digits and lines stay as they are.
+    """
+    return "".join(map(_plain_sign, text.translate(_DASHES | _QUOTES)))
+
+
 def contains(text: str, wanted: str) -> bool:
     """Whether `wanted` stands in `text` on its own; both are normalised."""
     start = text.find(wanted)
@@ -80,6 +88,12 @@ def _plain(char: str) -> str:
     if unicodedata.category(char) == "Cf" or "\ufe00" <= char <= "\ufe0f":
         return ""
     return char
+
+
+def _plain_sign(char: str) -> str:
+    if unicodedata.category(char) == "Zs":
+        return " "
+    return char if char.isdecimal() else _plain(char)
 
 
 def _is_word(char: str) -> bool:

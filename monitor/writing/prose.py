@@ -57,7 +57,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
         begins, here = here, here + len(line)
         is_fence = line.lstrip().startswith(_FENCE)
         fenced ^= is_fence
-        if is_fence or fenced or not _is_running(line):
+        if is_fence or fenced or not is_running(line):
             if end > start:
                 yield start, end
             start = end = here
@@ -68,7 +68,8 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _is_running(line: str) -> bool:
+def is_running(line: str) -> bool:
+    """True if one line looks like running text, however short: no code, item, table or formula."""
     content = line.strip()
     if not content or line[:_INDENT].isspace() or line[0] == "\t":
         return False

@@ -6,10 +6,12 @@ and 93 % of JSON pieces of 1000 characters.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from monitor.writing.prose import is_running
 from monitor.writing.scripts import UNSPACED, script
 
 WINDOW_CHARACTERS = 2000
@@ -26,6 +28,14 @@ _Words = tuple[str, ...] | str
 # least one anchor within its first half.
 _ANCHOR = 8
 _STEP = 12
+# An answer that is its own first part several times over, white space left out: shorter ones are
+# names and exclamations (New York, Baden-Baden, yes yes), figures have few different characters.
+LEAST_COPY, LEAST_DIFFERENT = 16, 8
+# A piece of a line that stands twice, end to end.
+LEAST_PIECE, LONGEST_PIECE = 12, 200
+LEAST_LETTERS = 5
+LINE_CHARACTERS = 1_000
+_UNSAID = re.compile(r"[\t/\\_@=&%#<>{}\[\]|+$^~*`\"]|'[,;]|(?:^|\w)[.:(]\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,67 @@ def _grown(text: str, start: int, period: int) -> Loop:
     while end < len(text) and text[end] == text[end - period]:
         end += 1
     return Loop(start, end, period)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """A text that is one and the same several times over: its first part, without white space."""
+
+    part: str
+    times: int
+
+
+def copies(text: str) -> Copies | None:
+    """Return of what the whole text is several copies, white space left out. O(n)."""
+    folded = "".join(text.split())
+    size = (folded + folded).find(folded, 1)
+    if size >= len(folded) or size < LEAST_COPY or len(set(folded)) < LEAST_DIFFERENT:
+        return None
+    return Copies(folded[:size], len(folded) // size)
+
+
+def stutters(text: str) -> Iterator[Loop]:
+    """Yield pieces of 12 to 200 characters that stand twice, end to end. O(n).
+
+    They are made of words, in a line of running text: figures, cells of a table, paths and names in
+    code double themselves when healthy, and so do lines: a line's end counts only where the piece
+    begins within a word. Now and then one is missed whose piece begins like its own
+    middle.
+    """
+    here, step = 0, LEAST_PIECE - _ANCHOR + 1
+    while here + _ANCHOR <= len(text):
+        anchor = text[here : here + _ANCHOR]
+        again = text.find(anchor, here + 1, here + _ANCHOR + LONGEST_PIECE)
+        period = again - here
+        if period >= LEAST_PIECE:
+            found = _grown(text, here, period)
+            if found.length >= 2 * period:
+                if _is_said(text, found):
+                    yield found
+                here = max(here, found.end - step)
+        here += step
+
+
+def _is_within_word(text: str, place: int) -> bool:
+    return all(c.isalnum() or c == "-" for c in text[max(0, place - 1) : place + 1]) and place > 0
+
+
+def _is_said(text: str, found: Loop) -> bool:
+    """True if it is a piece of words, in a line of running text."""
+    piece = text[found.start : found.start + found.period]
+    letters = [character for character in piece.casefold() if character.isalpha()]
+    many = 2 * len(letters) > len(piece) and len(set(letters)) >= LEAST_LETTERS
+    if not many or _UNSAID.search(piece):
+        return False
+    is_words = " " in piece or not piece.isascii()
+    if not is_words and not piece.islower():
+        return False
+    # Lines and names are written twice; what begins within a word was not written so.
+    if ("\n" in piece or not is_words) and not _is_within_word(text, found.start):
+        return False
+    first = max(text.rfind("\n", 0, found.start) + 1, found.start - LINE_CHARACTERS)
+    line = text[first : found.end + LINE_CHARACTERS].partition("\n")[0]
+    return is_running(line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,29 @@ def test_pattern_fits_the_whole_answer_beside_the_code(answer: str, *, met: bool
     assert meets(answer, PatternFits(regex=r"BLUE\.?")) is met
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "2020\u201103\u201105",
+        "2020\u201303\u201305.",
+        "2020\u221203\u221205",
+        "\ufeff2020-03-05\u200b",
+        "bafot\u2011gitiz\u2011lusab\u2011dunor\n2020\u201103\u201105",
+    ],
+    ids=ascii,
+)
+def test_signs_that_look_alike_fit_a_pattern_as_they_meet_other_facts(answer: str) -> None:
+    assert meets(answer, PatternFits(regex=r"2020-03-05\.?"))
+    assert not meets(answer.replace("5", "6"), PatternFits(regex=r"2020-03-05\.?"))
+
+
+def test_spaces_are_spaces_and_a_pattern_of_other_signs_still_fits() -> None:
+    assert meets("10\u00a0km", PatternFits(regex="10 km"))
+    assert meets("10\u201320", PatternFits(regex="10\u201320"))
+    assert meets("it\u2019s", PatternFits(regex="it's"))
+    assert not meets("BLUE\u2011GREEN", PatternFits(regex="BLUE"))
+
+
 def test_descriptions_hold_positions_and_counts_only() -> None:
     answer = 'Lyon, 43 km, {"c": "secret"}'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from random import Random
 from typing import Any
@@ -14,6 +14,7 @@ from tests.bench.checks.table import Row
 
 SEED = 41
 EACH = 400
+SPACED = ("en", "de", "fr", "es", "it", "nl", "fi", "tr", "pl", "hu", "sv")
 
 
 def healthy(rng: Random, size: int) -> list[tuple[str, bool]]:
@@ -62,6 +63,23 @@ def one_word(rng: Random) -> Iterator[tuple[str, bool]]:
         yield faults.scripts_mixed_in(rng, text, 1, words=1), False
 
 
+def hidden(rng: Random) -> Iterator[tuple[str, bool]]:
+    """Yield healthy pieces and languages, and documents with characters that nobody sees."""
+    yield from healthy(rng, 600)
+    yield from other_languages(rng)
+    for text in prose(rng, EACH, 600):
+        yield faults.hidden(rng, text), True
+
+
+def glued(rng: Random) -> Iterator[tuple[str, bool]]:
+    """Yield healthy pieces and languages, and sentences of eleven without their spaces."""
+    yield from healthy(rng, 600)
+    yield from other_languages(rng)
+    for _ in range(EACH):
+        sentences = packaged.sentences()[rng.choice(SPACED)]
+        yield "\n".join(rng.sample(sentences, 2)).replace(" ", ""), True
+
+
 def any_letter_not_ascii(text: str) -> bool:
     """Return the naive judgement: fail whatever is not ASCII."""
     return any(letter.isalpha() and not letter.isascii() for letter in text)
@@ -89,6 +107,9 @@ def rows() -> list[Row]:
     def fails(text: str) -> bool:
         return bool(variants(CHECK, text))
 
+    def of(variant: str) -> Callable[[str], bool]:
+        return lambda text: variant in variants(CHECK, text)
+
     def hard(text: str) -> bool:
         return is_hard(CHECK, variants(CHECK, text))
 
@@ -97,5 +118,13 @@ def rows() -> list[Row]:
         row("CHARSET", "damaged characters", damaged(rng), hard, letters),
         row("CHARSET", "pieces of a vocabulary at random", salads(rng), fails, identified),
         row("CHARSET", "answers in 67 languages (hard)", other_languages(rng), hard, letters),
+        row("CHARSET", "invisible characters within words", hidden(rng), of("invisible"), letters),
+        row(
+            "CHARSET",
+            "sentences of 11 languages, their spaces lost",
+            glued(rng),
+            of("run_together"),
+            identified,
+        ),
         row("CHARSET", "one stray word (hard)", one_word(rng), hard, letters),
     ]

@@ -110,3 +110,42 @@ def restated(rng: Random, text: str) -> str:
     sentences = text.split(". ")
     again = [rng.choice(sentences) for _ in range(3 * len(sentences))]
     return ". ".join([*sentences, *again])
+
+
+def doubled(rng: Random, text: str) -> str:
+    """Return the text as a whole twice or three times, with or without something between."""
+    return rng.choice(("", " ", "\n", "\n\n")).join([text.strip()] * rng.choice((2, 2, 3)))
+
+
+def stuttered(rng: Random, text: str) -> str:
+    """Return the text with a piece of one line sent twice, as when a stream is resumed."""
+    lines = [match.span() for match in re.finditer(r"[^\n]{60,}", text)]
+    start, end = rng.choice(lines or [(0, len(text))])
+    size = rng.randint(12, 40)
+    place = rng.randrange(start, max(start + 1, end - size))
+    return text[: place + size] + text[place:]
+
+
+def hidden(rng: Random, text: str) -> str:
+    """Return the text with one to three characters that nobody sees, each within a word."""
+    places = [match.end() for match in re.finditer(r"[a-z](?=[a-z])", text)]
+    for place in sorted(rng.sample(places, min(len(places), rng.randint(1, 3))), reverse=True):
+        text = text[:place] + rng.choice("\u200b\u200d\u00ad\u202e\ufeff\ufe0f") + text[place:]
+    return text
+
+
+def run_on(rng: Random, text: str) -> str:
+    """Return the text with a turn of the user's behind it, in the shapes of several templates."""
+    shape = rng.choice(
+        (
+            "{}\nuser\n{}\nassistant\n{}",
+            "{}user\n{}",
+            "{}\n\nUser: {}\n\nAssistant: {}",
+            "{}\n### Human: {}\n### Assistant: {}",
+            "{}\nHuman:\n{}\nAI:\n{}",
+            "{}\n**User:** {}\n**Assistant:** {}",
+            "{}\n[user]\n{}\n[assistant]\n{}",
+        )
+    )
+    head = "\n" if shape.startswith("{}user") else ""
+    return shape.format(text.rstrip() + head, "What is the capital of Peru?", "It is Lima.")

@@ -75,6 +75,8 @@ def rows() -> list[Row]:
         ("a loop inside prose", faults.loop_inside),
         ("sentences of prose said again and again", faults.restated),
         ("nothing but one token", alone),
+        ("the whole answer twice, or thrice", faults.doubled),
+        ("a piece of 12 to 40 characters sent twice", faults.stuttered),
     ]
     kinds = [
         (f"{name}, {size:,} characters", texts, size)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from random import Random
 
 from monitor.checks.special import CHECK
-from tests.bench.checks import packaged
+from tests.bench.checks import faults, packaged
 from tests.bench.checks.charset import healthy, prose
 from tests.bench.checks.judging import row, variants
 from tests.bench.checks.table import Row
@@ -72,6 +72,17 @@ def leaked(rng: Random) -> Iterator[tuple[str, bool]]:
         yield text[:place] + token + text[place:], True
 
 
+def ran_on(rng: Random) -> Iterator[tuple[str, bool]]:
+    """Yield healthy pieces, markup and sentences, and documents with a made-up turn behind them."""
+    yield from healthy(rng, 1000)
+    for text in packaged.windows(rng, packaged.markup(), EACH, 1000):
+        yield text, False
+    for sentences in packaged.sentences().values():
+        yield "\n".join(sentences), False
+    for text in prose(rng, EACH, 400):
+        yield faults.run_on(rng, text), True
+
+
 def pieces(rng: Random) -> Iterator[tuple[str, bool]]:
     """Yield healthy pieces and sentences of many languages, and pieces that were not joined."""
     yield from healthy(rng, 1000)
@@ -110,12 +121,16 @@ def rows() -> list[Row]:
     def fails(text: str) -> bool:
         return bool(variants(CHECK, text))
 
+    def invented(text: str) -> bool:
+        return "invented_turn" in variants(CHECK, text)
+
     def asked(text: str) -> bool:
         return bool(variants(CHECK, text, prompt="What does this tokenizer do?"))
 
     return [
         row("SPECIAL", "a control token leaked", leaked(rng), fails, naive),
         row("SPECIAL", "pieces of a vocabulary not joined", pieces(rng), fails, naive),
+        row("SPECIAL", "a made-up turn behind documents", ran_on(rng), invented, naive),
         row("SPECIAL", "docstrings that name tokens, not asked", mentioned(), fails, naive),
         row("SPECIAL", "the same, asked about a tokenizer", mentioned(), asked, naive),
     ]

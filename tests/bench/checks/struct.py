@@ -50,6 +50,7 @@ def rows() -> list[Row]:
     return [
         _row("functions of packages as answers; damaged", code(Random(1)), "contains a fence"),
         _row("tool calls of random schemas; damaged or misfit", calls(Random(2)), "json.loads"),
+        _row("one call asked for; twice, or another beside it", surplus(Random(5)), "none called"),
         _row("lists of 3 to 12 in ten marks; one item lost", lists(Random(3)), "lines counted"),
         _row("documents of packages; one fence lost", fences(Random(4)), "odd number of ```"),
     ]
@@ -190,6 +191,26 @@ def calls(rng: Random) -> Iterator[Case]:
         text = json.dumps(value, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 2)))
         yield _call(schema, text, "")
         yield _call(schema, *_broken(text, value, rng))
+
+
+def surplus(rng: Random) -> Iterator[Case]:
+    """Yield one call, the same one again in other spaces and order, and another one beside it."""
+    for _ in range(ANSWERS):
+        value = {f"field_{n}": rng.randrange(1_000) for n in range(rng.randint(1, 4))}
+        turned = dict(reversed(value.items()))
+        once, again = json.dumps(value), json.dumps(turned, indent=rng.choice((None, 2)))
+        yield _called([once], "")
+        yield _called([once, again], "called_twice")
+        yield _called([once, json.dumps(value | {"field_0": -1})], "called_more")
+
+
+def _called(arguments: list[str], faulty: str) -> Case:
+    tool = Tool(name="act", description="Act.", parameters='{"type": "object"}')
+    calls = tuple(ToolCall(name="act", arguments=each) for each in arguments)
+    said = {"tool_calls": calls, "finish_reason": "tool_calls"}
+    expects = Expectation(tool="act")
+    exchange = an_exchange("", expects=expects, request={"tools": (tool,)}, response=said)
+    return Case(exchange=exchange, faulty=faulty, naive_fails=not calls)
 
 
 def _broken(text: str, value: dict[str, object], rng: Random) -> tuple[str, str]:

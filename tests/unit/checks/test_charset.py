@@ -226,3 +226,36 @@ def test_five_megabytes_are_cut_to_what_is_looked_at(unit: str) -> None:
     for signal in verdict.signals:
         assert all(end <= SAID_CHARACTERS for _, end in signal.spans)
     assert CHECK.code in {code for code, _ in failures(verdict)}
+
+
+def test_what_nobody_sees_is_a_slip_and_no_damage() -> None:
+    verdict = said("The tra\u200b\u200bin left the station.")
+    assert failures(verdict) == {("CHARSET", "invisible")}
+    assert verdict.verdict_class is VerdictClass.WRONG
+
+
+def test_what_nobody_sees_in_the_request_may_be_in_the_answer() -> None:
+    answer = "The tra\u200bin left."
+    assert charset(answer, "Where is the tra\u200bin?") == ""
+    assert charset(answer, "Put a zero-width space into train.") == ""
+
+
+def test_lost_spaces_are_a_slip() -> None:
+    glued = PROSE[:150].replace(" ", "")
+    verdict = said(glued)
+    assert ("CHARSET", "run_together") in failures(verdict)
+    assert verdict.verdict_class is VerdictClass.WRONG
+    assert charset(glued, f"Part this into words: {glued}") == ""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "\ufeffThe train left.\r\nSo it did.\r\n",
+        "It\u2019s \u201cthe train\u201d \u2013 non\u2011stop,\u00a0really\u2026",
+        "## Answer\n\n**The train** \\(x = 2\\) `left` \U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "Let me know if you need anything else! \U0001f60a\ufe0f",
+    ],
+)
+def test_odd_but_healthy_characters_stay_quiet(answer: str) -> None:
+    assert charset(answer) == ""

@@ -15,6 +15,13 @@ from monitor.checks.repeat import CHECK
 from monitor.longtext import SENTENCES
 from monitor.model import SAID_CHARACTERS, Status, ToolCall, VerdictClass
 from monitor.prompts import GoldenPrompt
+from monitor.writing.repetition import (
+    LEAST_COPY,
+    LEAST_DIFFERENT,
+    copies,
+    smallest_period,
+    stutters,
+)
 from tests.builders import Bench, a_trial, an_exchange
 
 PROSE = " ".join(SENTENCES)
@@ -162,3 +169,91 @@ def test_five_megabytes_are_cut_to_what_is_looked_at(unit: str) -> None:
     found = signal(unit * (5_000_000 // len(unit)))
     assert found.status is Status.FAIL
     assert all(end <= SAID_CHARACTERS for _, end in found.spans)
+
+
+SENTENCE = "The capital of France is Paris, on the river Seine."
+
+
+@pytest.mark.parametrize("between", ["", " ", "\n", "\r\n\r\n"])
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_whole_answer_that_came_more_than_once(between: str, times: int) -> None:
+    assert variant(between.join([SENTENCE] * times)) == "doubled"
+    assert (
+        variant(between.join(["法国的首都是巴黎，它位于塞纳河畔，人口众多。"] * times)) == "doubled"
+    )
+
+
+@given(st.text(alphabet="abcdefghijklmnop qrstuvwxyz,.", min_size=60, max_size=200))
+def test_doubling_shows_whatever_the_answer(answer: str) -> None:
+    found = copies(answer + answer)
+    whole = "".join(answer.split())
+    if found is None:
+        assert len(set(whole)) < LEAST_DIFFERENT or copies(answer + "~" + answer) is None
+        assert smallest_period(whole + whole) < LEAST_COPY or len(set(whole)) < LEAST_DIFFERENT
+    else:
+        assert found.part * found.times == whole + whole
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "yes yes",
+        "New York, New York",
+        "Baden-Baden",
+        "4242",
+        "1010101010101010 1010101010101010",
+        "No. No. No.",
+        "bafot-gitiz-lusab-dunor\nThe sum is 42.",
+        f"{SENTENCE}\n\n{SENTENCE} So it is.",
+        "The code is bafot. The code was bafot.",
+        "very, very, very good",
+        "See /huggingface/huggingface and torch.Tensor, torch.Tensor, at once.",
+        "| red green blue | red green blue | red green blue |",
+        "x_train, x_test, x_train, x_test = split(first, second, first, second)",
+    ],
+)
+def test_what_is_said_twice_for_a_reason(answer: str) -> None:
+    assert variant(answer) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["Say it twice.", "Write the sentence three times.", "请把这句话写两遍。", SENTENCE * 2],
+)
+def test_who_asks_for_copies_gets_them(prompt: str) -> None:
+    assert variant(SENTENCE * 2, prompt) == ""
+    assert variant(SENTENCE + "\n" + SENTENCE, prompt) == ""
+
+
+@given(st.integers(0, len(PROSE) - 40), st.integers(12, 40))
+def test_a_piece_of_prose_that_was_sent_twice(start: int, size: int) -> None:
+    end = start + size
+    text = PROSE[:end] + PROSE[start:]
+    found = variant(text)
+    piece = PROSE[start:end]
+    if (
+        " " in piece
+        and not set(piece) & set('"*')
+        and len({*filter(str.isalpha, piece.lower())}) > 8
+    ):
+        assert found == "stutter"
+    assert variant(PROSE) == ""
+
+
+def test_a_piece_of_chinese_that_was_sent_twice() -> None:
+    text = "下一班火车将在十分钟之后从三号站台出发，请各位旅客带好自己的行李物品。"
+    assert variant(text[:20] + text[5:]) == "stutter"
+    assert variant(text) == ""
+
+
+def test_looking_for_pieces_takes_linear_time() -> None:
+    hostile = ["0123456789AB" * 3000, "ab cd ef gh ij kl " * 2000, "a" * 36_000, "- " * 18_000]
+    for text in hostile:
+        found = list(stutters(text))
+        assert len(found) <= 1
+
+
+def test_the_end_of_a_code_that_was_sent_twice() -> None:
+    assert variant("bunaj-dinut-hizap-nurat\nhizap-nurat\nThe sum is 42.") == "stutter"
+    assert variant("bunaj-dinut-hizap-nurat hizap-nurat is it.") == "stutter"
+    assert variant("bunaj-dinut-hizap-nurat\nbunaj-dinut-hizap-nurat\nThe sum is 42.") == ""

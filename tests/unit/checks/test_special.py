@@ -1,5 +1,7 @@
 """SPECIAL: leaked control tokens and raw pieces; tokens that are spoken of are no leak."""
 
+# ruff: noqa: RUF001 - Chinese punctuation is part of what is tested
+
 from __future__ import annotations
 
 import pytest
@@ -112,3 +114,69 @@ def test_five_megabytes_of_tokens_are_judged() -> None:
     assert variants("<|im_end|>" * 500_000) == {"control_token"}
     assert variants("<|" * 2_500_000) == set()
     assert variants("`" * 5_000_000) == set()
+
+
+TURN = "What is the capital of Peru?"
+SECOND = "The capital of Peru is Lima."
+
+
+@pytest.mark.parametrize(
+    "run_on",
+    [
+        f"\nuser\n{TURN}\nassistant\n{SECOND}",
+        f"user\n{TURN}",
+        f"\n\nUser: {TURN}\nAssistant: {SECOND}",
+        f"\r\n\r\nHuman:\r\n{TURN}\r\n\r\nAssistant:\r\n{SECOND}",
+        f"\n### Human: {TURN}\n### Assistant: {SECOND}",
+        f"\n**User:** {TURN}\n**Assistant:** {SECOND}",
+        f"\n[user] {TURN}\n[assistant] {SECOND}".replace("] ", "]\n"),
+        "\n用户：秘鲁的首都是哪里？\n助手：利马。",
+        f"\nassistant\n{SECOND}",
+    ],
+)
+def test_a_turn_that_nobody_took_is_tolerated(run_on: str) -> None:
+    answer = ANSWER + (run_on if run_on[0] in "\r\n" else f"\n{run_on}")
+    assert variants(answer) == {"invented_turn"}
+    verdict = BENCH.judge(an_exchange("What is the capital?", answer))
+    assert verdict.verdict_class is VerdictClass.WRONG
+
+
+def test_a_head_that_the_template_left_before_the_answer_is_one() -> None:
+    assert variants(f"assistant\n\n{ANSWER}") == {"invented_turn"}
+    assert variants("assistant") == set()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "admin\nuser\nguest",
+        "Name: Ada\nUser: ada1\nHost: lamp",
+        "User: a person who reads.\nAdmin: a person who writes.",
+        "The user\nasked for three words, and the assistant\ngave them four.",
+        f"{ANSWER}\n\nUser satisfaction is what counts.\nAssistants help.",
+        f"{ANSWER}\n\nLet me know if you need anything else!",
+        f"{ANSWER}\nAI: short for artificial intelligence.\nBot: short for robot.",
+        f"{ANSWER}\nuser\n    The name to sign in with.\n",
+        f"So it looks:\n```\nuser\nWhat is the capital?\nassistant\n{ANSWER}\n```\nThat was it.",
+        "### User\n\nThe person who reads.\n\n### Response\n\nWhat is sent back.",
+        "| user | assistant |\n|---|---|\n| asks | answers |",
+        f"{ANSWER}\nUser:\nAssistant:",
+        "Model: T-800\nUser: none",
+    ],
+)
+def test_words_for_roles_are_no_turn(answer: str) -> None:
+    assert variants(answer) == set()
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Write a short dialogue between a user and an assistant.",
+        "请写一段对话。",
+        "Go on:\nUser: Where is Lima?\nAssistant: In Peru.",
+    ],
+)
+def test_who_asks_for_turns_gets_them(prompt: str) -> None:
+    run_on = f"{ANSWER}\nUser: {TURN}\nAssistant: {SECOND}"
+    assert variants(run_on, prompt) == set()
+    assert variants(run_on) == {"invented_turn"}

@@ -246,3 +246,34 @@ def test_a_truth_is_no_number_and_a_whole_float_is_an_integer() -> None:
     assert fits(None, {"type": "null"})
     assert not fits("b", {"type": "string", "enum": ["a"]})
     assert not fits(["a", 1], {"type": "array", "items": {"type": "string"}})
+
+
+def test_one_call_that_was_asked_for_is_made_once() -> None:
+    right, other = (ToolCall(name="get_weather", arguments=a) for a in (RIGHT, '{"city": "Bonn"}'))
+    same = ToolCall(name="get_weather", arguments='{"days":3,"city":"Ly\\u006fn"}', id="call-2")
+    assert variants(an_asked("", right, right, tool="get_weather")) == {"called_twice"}
+    assert variants(an_asked("", right, same, tool="get_weather")) == {"called_twice"}
+    assert variants(an_asked("", right, other, tool="get_weather")) == {"called_more"}
+    assert variants(an_asked("", right, right, other, tool="get_weather")) == {
+        "called_twice",
+        "called_more",
+    }
+
+
+def test_calls_that_nobody_counted_may_be_many() -> None:
+    right = ToolCall(name="get_weather", arguments=RIGHT)
+    assert variants(an_asked("", right, right)) == {"pass"}
+
+
+def test_the_same_call_twice_is_wrong_and_proves_nothing() -> None:
+    right = ToolCall(name="get_weather", arguments=RIGHT)
+    verdict = Bench().judge(an_asked("", right, right, tool="get_weather"))
+    assert verdict.verdict_class is VerdictClass.WRONG
+    assert failures(verdict) == {("STRUCT", "called_twice")}
+
+
+@given(st.text(max_size=30), st.integers(2, 5))
+def test_however_a_call_looks_its_copies_are_counted(arguments: str, times: int) -> None:
+    call = ToolCall(name="get_weather", arguments=arguments)
+    assert "called_twice" in variants(an_asked("", *[call] * times, tool="get_weather"))
+    assert "called_twice" not in variants(an_asked("", call, tool="get_weather"))
