@@ -3,7 +3,8 @@
 A made-up turn (``invented_turn``) is what a model writes that is not stopped where its answer ends:
 the head of the user's next turn, what it says, and an answer to it. It is tolerated: a weak model
 does this without any fault of the engine. It is not looked for where the request holds such heads,
-or asks for a dialogue; nor in code.
+or asks for a dialogue; nor in code. Of 2,068 healthy pieces and answers it fails none (at most
+0.19 % at 95 %; ``tests/bench/checks/special.py``).
 """
 
 from __future__ import annotations
