@@ -142,6 +142,25 @@ def recall_code(place: int, code: str) -> Task:
     )
 
 
+def give_code(code: str) -> tuple[str, str]:
+    """Return a request, and the answer to it that gives a code which the request does not state."""
+    return "Please send a voucher.", f'The code of the voucher is "{code}".'
+
+
+def recall_given(code: str) -> Task:
+    """Return the question for the code that an earlier answer gave.
+
+    It names nothing that is this conversation's own: if another's answer stands in the place of
+    that one, it gives another code, and not none.
+    """
+    return Task(
+        kind="given",
+        question="What is the code of the voucher?",
+        answers=(Fact(name="the code an earlier answer gave", any_of=(code,)),),
+        answer_bits=64.0,
+    )
+
+
 def start_total(total: int) -> Task:
     """Return a running total to start from."""
     return Task(

@@ -1,7 +1,9 @@
 """A conversation with one tenant: every turn sends the whole history again, as clients do.
 
 What a later turn asks for stands only in earlier turns, so an answer shows whether the target still
-has them. Probes compose conversations with one another and with bursts.
+has them. One code stands in nothing but an answer, which is of our writing so that it stands there
+whatever the model can do: clients choose what they send as earlier answers. Probes compose
+conversations with one another and with bursts.
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ from monitor.model import (
     Tool,
     ToolCall,
 )
-from monitor.probes.asking import SAMPLE_CODE, expected_tokens, output_tokens
+from monitor.probes.asking import (
+    SAMPLE_CODE,
+    TEMPLATE_TOKENS,
+    expected_tokens,
+    output_tokens,
+)
 from monitor.probes.base import Draft, Feature, Session, TargetView, TenantView
 from monitor.probes.calling import (
     CALL_ANSWER_TOKENS,
@@ -38,7 +45,9 @@ from monitor.tasks import (
     add_to_total,
     ask_to_repeat,
     end_with,
+    give_code,
     recall_code,
+    recall_given,
     start_total,
     tell_code,
 )
@@ -74,8 +83,16 @@ class Conversation:
     _obey: Fact | None = None
     _tools: tuple[Tool, ...] = ()
 
+    def add(self, asked: str, answered: str) -> None:
+        """Add a turn that is not taken: what was asked, and what the target is said to answer."""
+        self._history.append(Message(role="user", content=asked))
+        self._history.append(Message(role="assistant", content=answered))
+
     async def say(self, make: TaskMaker) -> Exchange | None:
-        """Take one turn: a fresh code to repeat, and the task that ``make`` draws for it."""
+        """Take one turn: a fresh code to repeat, and the task that ``make`` draws for it.
+
+        ``make`` may add turns before it.
+        """
         if self.ended:
             return None
         self.turn += 1
@@ -165,6 +182,7 @@ class Step(StrEnum):
     """What one turn is about."""
 
     TELL = "tell"
+    GIVEN = "given"
     CALL = "call"
     TOTAL = "total"
     ITEM = "item"
@@ -173,6 +191,7 @@ class Step(StrEnum):
 
 _SAMPLES = {
     Step.TELL: ask_to_repeat(SAMPLE_CODE, tell_code(10, SAMPLE_CODE).question),
+    Step.GIVEN: ask_to_repeat(SAMPLE_CODE, recall_given(SAMPLE_CODE).question),
     Step.CALL: f"{ask_to_call('sort_invoice_1000', SAMPLE_CODE, SAMPLE_CODE)} {_AND_REPORT}",
     Step.TOTAL: ask_to_repeat(SAMPLE_CODE, add_to_total(10, 100).question),
     Step.ITEM: ask_to_repeat(SAMPLE_CODE, add_to_list("blanket", ()).question),
@@ -181,14 +200,20 @@ _SAMPLES = {
 _SAMPLE_ANSWER = f"\n{SAMPLE_CODE}\n{SAMPLE_CODE}\n{SAMPLE_CODE}\n"
 _SAMPLE_CALL = f"sort_invoice_1000 reference_code {SAMPLE_CODE} shelf_code {SAMPLE_CODE}" + " " * 20
 _TURN_ANSWER_TOKENS = 40
-_MIDDLE = (Step.TOTAL, Step.CALL, Step.TOTAL, Step.ITEM, Step.TOTAL, Step.ITEM)
+_SAMPLE_GIVEN = "".join(give_code(SAMPLE_CODE))
+_MIDDLE = (Step.TOTAL, Step.CALL, Step.TOTAL, Step.ITEM, Step.ITEM)
 
 
 def agenda(turns: int, target: TargetView) -> tuple[Step, ...]:
-    """Return the steps of so many turns: a code is told first and asked for last."""
+    """Return the steps of so many turns: a code is told first and asked for last.
+
+    What an answer gave is asked for just before. Its added turn makes the history longer by two
+    turns at once, so turns that were sent whole must come before: who drops a history from some
+    turn on shows by counts that fall.
+    """
     middle = [s for s in _MIDDLE if s is not Step.CALL or Feature.TOOLS not in target.lacks]
-    between = [*middle, *middle][: turns - 2]
-    return (Step.TELL, *between, Step.RECALL)
+    between = [*middle, *middle][: turns - 3]
+    return (Step.TELL, *between, Step.GIVEN, Step.RECALL)
 
 
 class Talk:
@@ -199,6 +224,7 @@ class Talk:
         self._rng = conversation.rng
         self._place = self._rng.randrange(11, 99)
         self._code = ""
+        self._given = ""
         self._total: int | None = None
         self._items: tuple[str, ...] = ()
 
@@ -214,6 +240,8 @@ class Talk:
             case Step.TELL:
                 self._code = draft.mint(planted=True)
                 return tell_code(self._place, self._code)
+            case Step.GIVEN:
+                return self._ask_given(draft)
             case Step.TOTAL:
                 return self._next_total()
             case Step.ITEM:
@@ -222,6 +250,12 @@ class Talk:
                 return add_to_list(self._items[-1], self._items)
             case _:
                 return recall_code(self._place, self._code)
+
+    def _ask_given(self, draft: Draft) -> Task:
+        if not self._given:
+            self._given = draft.mint(planted=True)
+            self.conversation.add(*give_code(self._given))
+        return recall_given(self._given)
 
     def _next_total(self) -> Task:
         number = self._rng.randint(12, 79)
@@ -234,14 +268,17 @@ class Talk:
 
 def agenda_tokens(steps: tuple[Step, ...], system: str = "") -> int:
     """Return the price of a conversation: every turn pays for the whole history again."""
-    history, total, offered = f"{system} {end_with(SAMPLE_CODE)}", 0, 0
-    for step in steps:
+    history, total, besides = f"{system} {end_with(SAMPLE_CODE)}", 0, 0
+    for number, step in enumerate(steps):
+        if step is Step.GIVEN and step not in steps[:number]:
+            history += _SAMPLE_GIVEN
+            besides += TEMPLATE_TOKENS
         history += _SAMPLES[step]
         if step is Step.CALL:
-            offered = TOOLS_TOKENS
-            total += expected_tokens(history, offered + CALL_ANSWER_TOKENS)
+            besides += TOOLS_TOKENS
+            total += expected_tokens(history, besides + CALL_ANSWER_TOKENS)
             history += _SAMPLE_CALL + _receipt(SAMPLE_CODE)
-        total += expected_tokens(history, offered + _TURN_ANSWER_TOKENS)
+        total += expected_tokens(history, besides + _TURN_ANSWER_TOKENS)
         history += _SAMPLE_ANSWER
     return total
 

@@ -1,4 +1,8 @@
-"""turns: two tenants' conversations, turn by turn; some are taken up again after other load."""
+"""turns: two tenants' conversations, turn by turn; some are taken up again after other load.
+
+Later turns ask for what only earlier messages hold: a question, or an answer. One such answer is of
+our writing, with a marker of its own, so another conversation's in its place shows whose it is.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ from monitor.probes.conversation import (
 from monitor.tasks import ask_to_repeat, lookup
 
 # The turns of a conversation that is taken up again: what it must still know.
-_BACK = (Step.RECALL, Step.TOTAL)
+_BACK = (Step.RECALL, Step.GIVEN, Step.TOTAL)
 
 
 class Params(ProbeParams):
@@ -169,7 +173,7 @@ PROBE = Probe(
     plan=plan,
     run=run,
     presets={
-        "quick": {"turns": 3, "returning": 0},
+        "quick": {"turns": 4, "returning": 0},
         "standard": {"pairs": 4, "turns": 5, "returning": 2},
         "deep": {"pairs": 6, "turns": 8, "returning": 4, "load": 16},
     },

@@ -25,7 +25,7 @@ MANY_EXCHANGES = """
       - {name: burst, params: {bursts: 6}}
       - {name: prefix, params: {pairs: 5}}
       - {name: repeat}
-      - {name: turns, params: {pairs: 3, turns: 4}}
+      - {name: turns, params: {pairs: 3, turns: 5}}
       - {name: pair, params: {rounds: 2}}
       - {name: combined, params: {concurrency: [2], cells: 4}}
       - {name: abort}

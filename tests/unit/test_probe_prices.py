@@ -6,14 +6,14 @@ import pytest
 
 from monitor.lab.tokenizer import Tokenizer
 from monitor.model import Exchange
-from monitor.probes import burst, prefix, repeat, tenant
+from monitor.probes import burst, prefix, repeat, tenant, turns
 from monitor.probes.base import Probe, TrialPlan
 from tests.unit.probe_runs import planned, ran
 
 TOKENIZER = Tokenizer()
 # A role, the end of a message, and the beginning of the answer.
 TOKENS_A_MESSAGE = 3
-PROBES = [module.PROBE for module in (burst, prefix, repeat, tenant)]
+PROBES = [module.PROBE for module in (burst, prefix, repeat, tenant, turns)]
 
 
 def used(exchange: Exchange) -> int:

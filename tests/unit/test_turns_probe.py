@@ -66,10 +66,11 @@ def test_two_tenants_take_turns_and_each_sends_its_whole_history() -> None:
 
 
 def test_a_call_and_its_result_are_in_the_history() -> None:
-    [plan] = planned(turns=4, returning=0)
+    [plan] = planned(turns=5, returning=0)
     _, exchanges = ran(plan)
     last = of(exchanges, "tenant-a")[-1]
-    assert roles(last) == ["system", *["user", "assistant"] * 3, "tool", "assistant", "user"]
+    after = [*["user", "assistant"] * 2, "user"]
+    assert roles(last) == ["system", *["user", "assistant"] * 3, "tool", "assistant", *after]
     called, result = last.request.messages[6:8]
     assert called.calls[0].id == result.call_id != ""
     assert called.calls[0].name in {tool.name for tool in last.request.tools}
@@ -105,12 +106,65 @@ def test_a_model_that_forgets_its_earlier_turns_is_found_out() -> None:
     assert ("ONTOPIC", "wrong") in failures(bench.judge(*exchanges))
 
 
+def asking_for_the_given(exchanges: list[Exchange]) -> list[Exchange]:
+    return [e for e in exchanges if e.expectation.answer_task == "given"]
+
+
+def test_what_an_earlier_answer_gave_stands_in_no_message_but_that_answer() -> None:
+    [plan] = planned(turns=3, returning=1)[1:]
+    _, exchanges = ran(plan)
+    asked = asking_for_the_given(of(exchanges, "tenant-a"))
+    assert len(asked) == 2
+    assert len({e.expectation.answers[0].any_of for e in asked}) == 1
+    for exchange in asked:
+        [code] = exchange.expectation.answers[0].any_of
+        ours = next(m for m in exchange.request.messages if code in m.content)
+        assert ours.role == "assistant"
+        others = [m.content for m in exchange.request.messages if m.role != "assistant"]
+        assert code not in "\n".join(others)
+
+
+@pytest.mark.parametrize(
+    ("pair", "verdict"), [("tenants", VerdictClass.LEAK), ("one tenant", VerdictClass.CROSSED)]
+)
+def test_the_answer_another_conversation_was_given_shows_whose_it_is(
+    pair: str, verdict: VerdictClass
+) -> None:
+    """A store of sessions that hands out another's earlier answers: the question still stands."""
+    view = VIEW if pair == "tenants" else replace(VIEW, tenants=TENANTS[:1])
+    given: list[str] = []
+
+    def of_another(request, expectation):
+        if expectation.answer_task != "given":
+            return perfect(request, expectation)
+        given.extend(expectation.answers[0].any_of)
+        return perfect(request, expectation).replace(given[-1], given[0])
+
+    [plan] = planned(view, turns=3, returning=0)
+    bench, exchanges = ran(plan, of_another, view)
+    assert len(set(given)) == 2
+    assert bench.judge(*exchanges).verdict_class is verdict
+
+
+def test_an_earlier_answer_that_was_merely_forgotten_is_tolerated() -> None:
+    def forgetful(request, expectation):
+        if expectation.answer_task != "given":
+            return perfect(request, expectation)
+        return f"{expectation.nonce}\n{expectation.obey.any_of[0]}"
+
+    [plan] = planned(turns=3, returning=0)
+    bench, exchanges = ran(plan, forgetful)
+    verdict = bench.judge(*exchanges)
+    assert ("ONTOPIC", "wrong") in failures(verdict)
+    assert verdict.verdict_class is VerdictClass.WRONG
+
+
 def test_a_total_and_a_list_grow_from_turn_to_turn() -> None:
     [plan] = planned(turns=8, returning=0)
     _, exchanges = ran(plan)
     turns = of(exchanges, "tenant-a")
     totals = [e.expectation.answers[0] for e in turns if e.expectation.answer_task == "total"]
-    assert len({int(total.any_of[0]) for total in totals}) == len(totals) == 3
+    assert len({int(total.any_of[0]) for total in totals}) == len(totals) == 2
     lists = [e.expectation.answers for e in turns if e.expectation.answer_task == "list"]
     assert [len(items) for items in lists] == [1, 2]
 
@@ -172,7 +226,7 @@ def test_a_returning_conversation_is_asked_again_after_others_and_is_not_gentle(
     load = [number for number, part in enumerate(parts) if part is Part.CONTROL]
     assert load == list(range(load[0], load[0] + 5))
     after = exchanges[load[-1] + 1 :]
-    assert {e.expectation.answer_task for e in after} == {"recalled", "total"}
+    assert {e.expectation.answer_task for e in after} == {"recalled", "given", "total"}
     assert {e.tenant for e in after} == {"tenant-a", "tenant-b"}
     assert all(
         e.request.messages[:1] == of(exchanges, e.tenant)[0].request.messages[:1] for e in after
@@ -193,7 +247,7 @@ def test_whatever_comes_back_can_be_sent_back(text: str, arguments: str, calls: 
     plan = planned(turns=4, returning=0)[0]
     session = FakeSession(bench=Bench(), plan=plan, target=VIEW, answer=hostile)
     talk = Talk(Conversation(session=session, tenant=TENANTS[0], rng=Random(2)))
-    for step in (Step.TELL, Step.CALL, Step.RECALL):
+    for step in (Step.TELL, Step.GIVEN, Step.CALL, Step.RECALL):
         asyncio.run(talk.take(step))
     for exchange in session.exchanges:
         exchange.request.text().encode()
@@ -210,5 +264,6 @@ def test_an_agenda_tells_first_and_recalls_last(turns: int, tools: bool) -> None
     view = VIEW if tools else replace(VIEW, lacks=frozenset({Feature.TOOLS}))
     steps = agenda(turns, view)
     assert len(steps) == turns
-    assert (steps[0], steps[-1]) == (Step.TELL, Step.RECALL)
-    assert steps.count(Step.CALL) == (1 if tools and turns > 3 else 0)
+    assert (steps[0], *steps[-2:]) == (Step.TELL, Step.GIVEN, Step.RECALL)
+    assert steps.count(Step.GIVEN) == 1
+    assert steps.count(Step.CALL) == (1 if tools and turns > 4 else 0)

@@ -14,9 +14,11 @@ from monitor.tasks import (
     addition,
     ask_to_repeat,
     end_with,
+    give_code,
     lookup,
     place_in_list,
     recall_code,
+    recall_given,
     sealed_sum,
     start_total,
     tell_code,
@@ -188,3 +190,21 @@ def test_the_probes_own_tasks_are_done_in_any_order(seed: int, role: str) -> Non
         answer = text_of(service, text, earlier=tuple(history), max_new_tokens=300)
         assert all(part in answer for part in [*wanted, codes[8]]), (task.kind, answer)
         history += [("user", text), ("assistant", answer)]
+
+
+@pytest.mark.parametrize("turns_later", [0, 1, 2])
+def test_what_an_earlier_answer_gave_is_read_from_it_whoever_wrote_it(turns_later: int) -> None:
+    rng = Random(3)
+    own, others, told, head = (code(rng) for _ in range(4))
+    later = [tell_code(14, told), start_total(20)][:turns_later]
+    for sent in (own, others):
+        asked, answered = give_code(sent)
+        service, history = lab(), [("system", end_with(head)), ("user", asked)]
+        history.append(("assistant", answered))
+        for task in later:
+            text, _ = _say(task, code(rng))
+            answer = text_of(service, text, earlier=tuple(history), max_new_tokens=300)
+            history += [("user", text), ("assistant", answer)]
+        text, wanted = _say(recall_given(sent), code(rng))
+        answer = text_of(service, text, earlier=tuple(history), max_new_tokens=300)
+        assert answer.split() == [*wanted, head]
