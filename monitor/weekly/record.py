@@ -7,7 +7,7 @@ The contract is docs/report-json.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Final
@@ -29,6 +29,7 @@ from monitor.weekly.running_record import (
     UnjudgedRow,
     WithoutFindingRow,
 )
+from monitor.weekly.text import OURS
 
 REPORT_SCHEMA_VERSION: Final = "1.2"
 
@@ -80,8 +81,8 @@ class UnseenRow:
 
     target: str
     what: str
-    where: str
-    why: str
+    where: str = field(metadata=OURS)
+    why: str = field(metadata=OURS)
     tokens: int | None = None
 
 
@@ -92,7 +93,7 @@ class TargetRow:
     target: str
     model: str
     judgement: Judgement
-    why: str
+    why: str = field(metadata=OURS)
     trend: Trend
     good: int
     bad: int
@@ -159,7 +160,7 @@ class ObjectiveRow:
     budget_left: float | None
     budget_left_low: float
     budget_left_high: float
-    counted: str
+    counted: str = field(metadata=OURS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,10 @@ As in ``record``: ratios from 0 to 1, UTC, seconds; ``None`` is "not known", nev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
+
+from monitor.weekly.text import OURS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,5 +230,5 @@ class DecisionRow:
 class MethodRow:
     """How something was worked out, and what that does not say."""
 
-    subject: str
-    method: str
+    subject: str = field(metadata=OURS)
+    method: str = field(metadata=OURS)

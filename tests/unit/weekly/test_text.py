@@ -7,8 +7,9 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitor.weekly.methods import METHODS
 from monitor.weekly.tables import tables_of
-from monitor.weekly.text import MOST_CHARACTERS, harmless, visible
+from monitor.weekly.text import MOST_CHARACTERS, MOST_OF_OURS, harmless, visible
 from tests.unit.weekly.samples import a_report
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -47,3 +48,14 @@ def test_every_text_of_a_report_is_made_harmless() -> None:
                     assert not isinstance(text, str) or "\u202e" not in text
     shown = [row for table in tables_of(harmless(a_report("a\u202eb"))) for row in table.rows]
     assert any("a[U+202E]b" in row for row in shown)
+
+
+def test_what_we_say_ourselves_is_told_to_its_end() -> None:
+    assert max(len(row.method) for row in METHODS) > MOST_CHARACTERS, "else this shows nothing"
+    assert harmless(a_report(methods=METHODS)).methods == METHODS
+    long = "w" * MOST_OF_OURS
+    shown = harmless(a_report(long))
+    for row in (shown.not_looked_at[0], shown.targets[0]):
+        assert row.why == long
+    assert (shown.not_looked_at[0].where, shown.objectives[0].counted) == (long, long)
+    assert "more characters" in shown.changes[0].now, "texts of others are still cut"
