@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from monitor.findings import FindingState
+from monitor.model import VerdictClass
 from monitor.weekly.cells import cell, heading
 from monitor.weekly.pictures import SYMBOLS, days_picture, findings_picture, map_picture
 from monitor.weekly.record import Attainment, CellState, Judgement, WeeklyReport
@@ -26,13 +29,40 @@ _MARKED = frozenset({"judgement", "state", "attainment", "conformity", "trend", 
 _DRESSED = {"finding": "id", "counted": "words"}
 _WORST = list(Judgement)
 _UNSEEN = "not_looked_at"
+_CLASSES = {each.label: int(each) for each in VerdictClass}
+# Numbers, the least of which is the worst.
+Worth = tuple[float, ...]
+
+
+def _class(row: Mapping[str, Any], name: str = "verdict_class") -> float:
+    """Return the worst class first; a name of another version stands before all we know."""
+    return -_CLASSES.get(row[name], len(_CLASSES))
+
+
+def _finding(row: Mapping[str, Any]) -> Worth:
+    """Return the worst class first, of those the open ones; what was dismissed is no fault."""
+    dismissed = row["state"] == FindingState.DISMISSED
+    return (dismissed, _class(row, "finding_class"), row["closed_at"] is not None)
+
+
 # Of a table that is cut, rows of the least of these stay.
-_STAYS: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
-    "targets": lambda row: _WORST.index(row["judgement"]),
-    "coverage": lambda row: list(CellState).index(row["state"]),
-    "objectives": lambda row: list(Attainment).index(row["attainment"]),
+_STAYS: Mapping[str, Callable[[Mapping[str, Any]], Worth]] = {
+    "targets": lambda row: (_WORST.index(row["judgement"]),),
+    "findings": _finding,
+    "leaks": lambda row: (_class(row), -row["answers"]),
+    "rescored": lambda row: (_class(row), -row["answers"]),
+    "without_finding": lambda row: (_class(row), -row["verdicts"]),
+    "coverage": lambda row: (list(CellState).index(row["state"]),),
+    "objectives": lambda row: (list(Attainment).index(row["attainment"]),),
     "strata": lambda row: (-row["bad"], row["good"]),
     "nodes": lambda row: (-row["failing"], -row["unknown_ratio"]),
+    # What no finding tells of stands nowhere else; then the newest.
+    "drift": lambda row: (row["finding"] != "", -row["at"].timestamp()),
+    # Those that alarmed, then those that see least.
+    "streams": lambda row: (
+        row["alarmed_at"] is None,
+        -(inf if row["alarms_at_least"] is None else row["alarms_at_least"]),
+    ),
 }
 
 
@@ -101,7 +131,9 @@ def _hash_of(css: str) -> str:
 
 
 def _findings(report: WeeklyReport, most: int) -> str:
-    shown = report.findings[: min(most, MOST_PICTURES)]
+    shown, most = report.findings, min(most, MOST_PICTURES)
+    if len(shown) > most:
+        shown = tuple(sorted(shown, key=lambda each: _finding(asdict(each))))[:most]
     return findings_picture(shown, report.since, report.until) if shown else ""
 
 
@@ -144,8 +176,7 @@ def _rows(
         return [row for row, _ in gathered[:most]], sum(n for _, n in gathered[most:])
     rows, worth = table.rows, _STAYS.get(table.name)
     if len(rows) > most and worth is not None:
-        order: Any = worth
-        rows = tuple(sorted(rows, key=lambda row: order(dict(zip(names, row, strict=True)))))
+        rows = tuple(sorted(rows, key=lambda row: worth(dict(zip(names, row, strict=True)))))
     return rows[:most], max(0, len(rows) - most)
 
 

@@ -201,9 +201,13 @@ def findings_picture(findings: Sequence[FindingRow], since: datetime, until: dat
 
 
 def _mark(x: int, y: int, shape: str) -> str:
-    points = f"{x - 6},{y} {x},{y - 6} {x + 6},{y} {x},{y + 6}"
+    """Return a mark of a bar's middle: a diamond on its upper edge, a triangle on its lower.
+
+    A page often goes out in the second of its detection: neither may hide the other.
+    """
+    points = f"{x - 5},{y - 6} {x},{y - 11} {x + 5},{y - 6} {x},{y - 1}"
     if shape == "triangle":
-        points = f"{x - 6},{y + 7} {x},{y - 7} {x + 6},{y + 7}"
+        points = f"{x - 5},{y + 11} {x},{y + 1} {x + 5},{y + 11}"
     return f'<polygon points="{points}" fill="{_PAPER}" stroke="{_INK}" stroke-width="2"/>'
 
 

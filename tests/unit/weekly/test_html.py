@@ -6,16 +6,24 @@ import base64
 import dataclasses
 import hashlib
 import re
+from dataclasses import replace
+from datetime import timedelta
 from html.parser import HTMLParser
+
+import pytest
 
 from monitor.weekly.cells import cell
 from monitor.weekly.html import MOST_BYTES, MOST_ROWS, html_of
+from monitor.weekly.pictures import findings_picture
 from monitor.weekly.record import CellState, StratumRow, TargetRow
-from monitor.weekly.tables import TITLES, tables_of
+from monitor.weekly.tables import TITLES, row_type, tables_of
 from monitor.weekly.text import harmless
-from tests.unit.weekly.samples import a_cell, a_report, a_row
+from tests.unit.weekly.samples import WEEK, a_cell, a_finding, a_report, a_row
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}</style>&amp;"
+AT = WEEK.since + timedelta(days=2)
+# Findings stand one below the other, so far apart.
+ROW = 26
 # What may stand in a page of ours.
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p", "strong", "span"),
@@ -100,6 +108,54 @@ def test_a_page_says_how_many_rows_it_leaves_out_and_where_they_are() -> None:
     rows = tuple(a_row(StratumRow) for _ in range(MOST_ROWS + 3))
     page = html_of(a_report(strata=rows)).decode()
     assert "<strong>3 more rows</strong> stand in strata.csv" in page
+
+
+def test_of_findings_that_are_cut_the_worst_stay_in_table_and_picture() -> None:
+    mild = [a_finding(finding=f"F-{n}", finding_class="SUSPECT") for n in range(MOST_ROWS + 50)]
+    open_leak, closed = a_finding(finding="F-OPEN"), a_finding(finding="F-CLOSED", closed_at=AT)
+    dismissed = a_finding(finding="F-NONE", state="dismissed", closed_at=AT)
+    crossed = a_finding(finding="F-CROSSED", finding_class="CROSSED", target="crossed")
+    page = html_of(a_report(findings=(*mild, dismissed, closed, crossed, open_leak)))
+    shown = [row[0] for row in Page(page).tables["findings"][1:]]
+    assert shown[:4] == ["F-OPEN", "F-CLOSED", "F-CROSSED", "F-0"]
+    assert "F-NONE" not in shown
+    picture = page.decode().split('<h2 id="findings">')[1].split("</svg>")[0]
+    assert [picture.count(f">{name}<") for name in ("LEAK glm", "CROSSED crossed")] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "mild", "worst"),
+    [
+        ("leaks", {"verdict_class": "CROSSED"}, {"verdict_class": "LEAK"}),
+        ("leaks", {"answers": 7}, {"answers": 8}),
+        ("rescored", {"verdict_class": "WRONG"}, {"verdict_class": "CORRUPT"}),
+        ("without_finding", {"verdict_class": "WRONG"}, {"verdict_class": "CROSSED"}),
+        ("without_finding", {"verdict_class": "LEAK"}, {"verdict_class": "NEWER"}),
+        ("drift", {"finding": "F-1"}, {"finding": ""}),
+        ("drift", {"at": AT}, {"at": AT + timedelta(hours=1)}),
+        ("streams", {"alarmed_at": None}, {"alarmed_at": AT}),
+        ("streams", {"alarms_at_least": 0.5}, {"alarms_at_least": None}),
+        ("streams", {"alarms_at_least": 0.1}, {"alarms_at_least": 0.2}),
+    ],
+)
+def test_of_what_is_cut_the_worst_row_stays(
+    name: str, mild: dict[str, object], worst: dict[str, object]
+) -> None:
+    row = a_row(row_type(name))
+    rows = (*[replace(row, **mild)] * MOST_ROWS, replace(row, **worst, target="the-worst"))
+    shown = Page(html_of(a_report(**{name: rows}))).tables[name]
+    assert (len(shown), shown[1][0]) == (MOST_ROWS + 1, "the-worst")
+
+
+def test_where_detection_and_page_fall_together_both_are_seen() -> None:
+    week = a_report()
+    picture = findings_picture([a_finding(detected_at=AT, paged_at=AT)], week.since, week.until)
+    diamond, triangle = (
+        [float(point.split(",")[1]) for point in points.split()]
+        for points in re.findall(r'<polygon points="([^"]+)"', picture)
+    )
+    assert max(diamond) + 1 < min(triangle)
+    assert max(triangle) - min(diamond) < ROW
 
 
 def test_a_page_stays_small_however_much_there_is() -> None:
