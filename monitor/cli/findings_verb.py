@@ -16,6 +16,7 @@ from monitor.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, write_
 from monitor.clock import SystemClock
 from monitor.configured import read_config
 from monitor.daemon.desk import Said, Told, Wanted
+from monitor.errors import UsageError
 from monitor.examining import DEFAULT_MOST_TRIALS, DEFAULT_REPEATS, Localise, Verify
 from monitor.findings import Decision, FindingState, Rotation
 from monitor.logs import set_up_logs
@@ -213,7 +214,7 @@ def _decide(
     why: str,
     suppress: timedelta | None = None,
 ) -> None:
-    said = Said(who=who or getpass.getuser(), why=why, suppress=suppress)
+    said = Said(who=_who(who), why=why, suppress=suppress)
     with open_desk(config) as desk:
         typer.echo("\n".join(desk.decide(decision, finding, said)))
 
@@ -224,9 +225,19 @@ def _rotate(
     who, why, at = said
     told = Told(
         rotation=rotation,
-        who=getpass.getuser() if who is None else who,
+        who=_who(who),
         why=why,
         at=None if at is None else parse_instant("--at", at, SystemClock().now()),
     )
     with open_desk(config) as desk:
         typer.echo("\n".join(desk.rotate(finding, told)))
+
+
+def _who(given: str | None) -> str:
+    """Return who says something: the login, unless somebody is named. An empty name is refused."""
+    if given is None:
+        return getpass.getuser()
+    if not given.strip():
+        msg = "--who: it is empty; name who says so, or leave it out for your login"
+        raise UsageError(msg)
+    return given

@@ -7,7 +7,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from monitor.calibrating import LEAST_SAMPLES, MOST_SAMPLES, SAMPLES
 from monitor.conventions import ChangeKind
 from monitor.examining import DEFAULT_BOUND, DEFAULT_MOST_TRIALS, DEFAULT_REPEATS
-from monitor.findings import MOST_SUPPRESSION
+from monitor.findings import MOST_SUPPRESSION, MOST_WHO, MOST_WHY
 from monitor.model import Lane
 from monitor.scanning import MOST_CHARACTERS
 
@@ -130,8 +130,8 @@ class DecisionRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    who: str = Field(min_length=1, max_length=200)
-    why: str = Field(min_length=1, max_length=2000)
+    who: str = Field(min_length=1, max_length=MOST_WHO)
+    why: str = Field(min_length=1, max_length=MOST_WHY)
     suppress_seconds: float | None = Field(default=None, gt=0, le=MOST_SUPPRESSION.total_seconds())
 
 
@@ -140,8 +140,8 @@ class RotationRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    who: str = Field(min_length=1, max_length=200)
-    why: str = Field(default="", max_length=2000)
+    who: str = Field(min_length=1, max_length=MOST_WHO)
+    why: str = Field(default="", max_length=MOST_WHY)
     at: AwareDatetime | None = None
 
 

@@ -197,9 +197,16 @@ def _streamed(
         client.stream("POST", f"/api/{what}", json=asked) as reply,
     ):
         if reply.status_code != httpx.codes.OK:
-            msg = f"the daemon at {owner.url} refused the {what} (HTTP {reply.status_code})"
-            raise UsageError(msg)
+            raise UsageError(_refusal(reply, owner, what))
         return _report(reply.iter_lines(), on_step, what)
+
+
+def _refusal(reply: httpx.Response, owner: StoreOwner, what: str) -> str:
+    """Return that the daemon refused, and why. Raises ``UsageError`` if it says nothing of ours."""
+    reply.read()
+    status = f"HTTP {reply.status_code}"
+    why = _object_of(reply.text, status).get("error", "it does not say why")
+    return f"the daemon at {owner.url} refused the {what} ({status}): {why}"
 
 
 def calibrate_through_daemon(

@@ -9,6 +9,7 @@ from monitor.findings.book import (
 from monitor.findings.evidence import is_bare_wrong, tells_of_a_fault
 from monitor.findings.finding import REPORTED_SHAPE, Decision, Finding, FindingState
 from monitor.findings.rotation import Rotation, Turn
+from monitor.findings.said import MOST_WHO, MOST_WHY
 from monitor.findings.stored import (
     StoredFindings,
     beginning_of_id,
@@ -25,6 +26,8 @@ __all__ = [
     "MAX_CONFIRMATIONS",
     "MAX_SUSPECT_FINDINGS_PER_DAY",
     "MOST_SUPPRESSION",
+    "MOST_WHO",
+    "MOST_WHY",
     "REMEMBERED_TRIALS",
     "REPORTED_SHAPE",
     "Decision",

@@ -17,6 +17,7 @@ from monitor.errors import UsageError
 from monitor.findings.evidence import is_bare_wrong, is_to_review, place_of, tells_of_a_fault
 from monitor.findings.finding import REPORTED_SHAPE, Decision, Finding, FindingState
 from monitor.findings.rotation import Rotation, Turn, counted_back, takes_children, turned
+from monitor.findings.said import hold_to_bounds
 from monitor.findings.suppression import ISOLATION_BROKEN, suppressed_until, suppressor_of
 from monitor.findings.versions import (
     changed,
@@ -256,6 +257,7 @@ class Findings:
         said: tuple[str, str, datetime],
         until: datetime | None = None,
     ) -> Finding:
+        hold_to_bounds(*said[:2])
         with self._lock:
             # Verdicts may have joined it meanwhile, or somebody else have decided.
             finding = self._known.get(seen.id, seen)

@@ -13,6 +13,7 @@ from enum import StrEnum
 from monitor.chain import instant_text
 from monitor.errors import UsageError
 from monitor.findings.finding import Finding
+from monitor.findings.said import hold_to_bounds
 from monitor.findings.versions import changed
 
 
@@ -27,7 +28,8 @@ class Rotation(StrEnum):
 class Turn:
     """What somebody tells: what happened when; who tells it, and why, if they say.
 
-    ``told_at`` is now; ``at`` is when it happened, ``None`` if just now.
+    ``told_at`` is now; ``at`` is when it happened, ``None`` if just now. Raises ``UsageError`` for
+    longer words than are kept.
     """
 
     rotation: Rotation
@@ -36,12 +38,16 @@ class Turn:
     why: str = ""
     at: datetime | None = None
 
+    def __post_init__(self) -> None:
+        """Hold the words to what is kept."""
+        hold_to_bounds(self.who, self.why)
+
 
 def turned(finding: Finding, turn: Turn) -> Finding:
     """Return an open finding whose target was taken out of rotation, or put back.
 
     Raises ``UsageError`` if it stands so already, or for a time that cannot be: one to come, or
-    before the onset, or a return before the target was out.
+    before the onset, a return before the target was out, or taken out before it was put back.
     """
     at = _instant(finding, turn)
     told = replace(changed(finding, turn.told_at), rotation_by=turn.who, rotation_why=turn.why)
@@ -86,9 +92,7 @@ def _instant(finding: Finding, turn: Turn) -> datetime:
 
     A clock that jumped back does not turn what happened round: just now is after the onset.
     """
-    onset, out = finding.first_seen, finding.out_of_rotation_at
-    returns = turn.rotation is Rotation.RETURNED and finding.is_out_of_rotation
-    earliest = out if returns and out is not None else onset
+    earliest, what = _earliest(finding, turn.rotation)
     if turn.at is None:
         return max(turn.told_at, earliest)
     begins = f"{finding.id}: {instant_text(turn.at)} is"
@@ -100,10 +104,22 @@ def _instant(finding: Finding, turn: Turn) -> datetime:
         raise UsageError(msg)
     # By the millisecond, as the store keeps instants and as they are shown.
     if instant_text(turn.at) < instant_text(earliest):
-        what = "its target was taken out of rotation" if returns else "its onset"
         msg = f"{begins} before {what}, {instant_text(earliest)}: give --at a time since then"
         raise UsageError(msg)
     return turn.at
+
+
+def _earliest(finding: Finding, rotation: Rotation) -> tuple[datetime, str]:
+    """Return since when it can have happened, and what was then.
+
+    One that was put back when it was taken out was not out: its time was wrong, and counts not.
+    """
+    out, back = finding.out_of_rotation_at, finding.back_in_rotation_at
+    if rotation is Rotation.RETURNED and out is not None and back is None:
+        return out, "its target was taken out of rotation"
+    if rotation is Rotation.DRAINED and out is not None and back is not None and back > out:
+        return back, "its target was put back"
+    return finding.first_seen, "its onset"
 
 
 def _stands(finding: Finding) -> str:

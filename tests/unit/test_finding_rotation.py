@@ -172,6 +172,19 @@ def test_what_stands_so_already_or_is_closed_is_refused_with_what_to_do() -> Non
         book.rotate("F-NOTHING", turn())
 
 
+def test_it_is_not_taken_out_before_it_was_put_back_unless_that_time_was_wrong() -> None:
+    book = findings()
+    opened = leak(book)
+    book.rotate(opened.id, turn(told=10))
+    book.rotate(opened.id, turn(Rotation.RETURNED, told=20))
+    with pytest.raises(UsageError, match=r"is before its target was put back, 2026-11-02T12:50:15"):
+        book.rotate(opened.id, turn(told=31, at=15))
+    assert book.rotate(opened.id, turn(told=15)).out_of_rotation_at == minutes(20)
+    book.rotate(opened.id, turn(Rotation.RETURNED, told=40, at=20))
+    corrected = book.rotate(opened.id, turn(told=41, at=19))
+    assert (corrected.out_of_rotation_at, corrected.back_in_rotation_at) == (minutes(19), None)
+
+
 def test_a_time_is_as_good_as_it_was_shown() -> None:
     book = findings()
     odd = replace(bad(VerdictClass.LEAK), decided_at=NOW + timedelta(microseconds=700))

@@ -125,7 +125,11 @@ def test_rotation_is_told_shown_and_listed_while_it_lasts(folder: Path, capsys: 
         (("drained", one, *ahead), "is still to come, now is"),
         (("returned", one), f"davylamp findings drained {one} --at TIME"),
         (("drained", one, "--at", "soon"), "--at: 'soon' is no time"),
-        (("drained", one, "--who", ""), "say who tells it (--who)"),
+        (("drained", one, "--who", ""), "--who: it is empty; name who says so"),
+        (("confirm", one, "--why", "seen", "--who", " "), "--who: it is empty; name who says so"),
+        (("drained", one, "--who", "a" * 201), "--who: 201 characters are too long; at most 200"),
+        (("drained", one, "--why", "a" * 2_001), "--why: 2,001 characters are too long; at most"),
+        (("resolve", one, "--why", "a" * 2_001), "--why: 2,001 characters are too long; at most"),
     ):
         assert findings_verb(folder, *wrong) == 2
         assert words in capsys.readouterr().err

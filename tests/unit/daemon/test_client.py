@@ -56,6 +56,23 @@ def test_an_answer_that_is_no_json_is_an_error_in_words(tmp_path: Path, body: st
     asyncio.run(run())
 
 
+def test_why_the_daemon_refuses_is_said(tmp_path: Path) -> None:
+    config = config_of(tmp_path)
+    (tmp_path / "store").mkdir()
+    body = '{"error": "why: String should have at most 2000 characters"}'
+
+    async def run(answer: Answer, words: str) -> None:
+        async with serving(lambda *_: answer) as port:
+            desk = DaemonDesk(config, StoreOwner(pid=1, url=f"http://127.0.0.1:{port}"))
+            with pytest.raises(UsageError, match=words):
+                await asyncio.to_thread(lambda: desk.decide(Decision.RESOLVE, "F-ABCD", SAID))
+
+    said = r"refused the findings/F-ABCD/resolve \(HTTP 400\): why: String should have at most 2000"
+    asyncio.run(run(Answer(status=400, body=body), said))
+    unread = r"no answer that can be read \(HTTP 502\)"
+    asyncio.run(run(Answer(status=502, body="<html>"), unread))
+
+
 def test_a_line_of_a_stream_that_is_no_json_is_an_error_in_words() -> None:
     with pytest.raises(UsageError, match=r"no answer that can be read \(check\)"):
         _report(iter(["<html>"]), lambda _: None, "check")
