@@ -82,8 +82,11 @@ class Timed:
     asked: int = 0
 
     @property
-    def expired(self) -> int:
-        """Those of which only sums are left: how long they took is not known."""
+    def not_kept(self) -> int:
+        """At most so many are in the sums alone, expired or erased: no time of theirs is known.
+
+        A sum counts what was delivered twice twice, so it can be fewer.
+        """
         return max(0, self.asked - self.kept)
 
     def plus(self, other: Timed) -> Timed:

@@ -65,6 +65,15 @@ STORIES = (
     "GROUP BY h.finding) AS c ON c.finding = f.id "
     f"WHERE isNull(c.closed_at) OR c.closed_at >= {_SINCE} ORDER BY f.first_seen, f.id"
 )
+# Each time that a target was taken out of rotation, with the first closing while it was. Nobody
+# tells of a closed finding when its target is put back.
+DRAINS = (
+    "SELECT finding, out_of_rotation_at, argMax(tuple(back_in_rotation_at), version).1, "  # noqa: S608
+    f"minOrNullIf(changed_at, state NOT IN {_OPEN} AND isNull(back_in_rotation_at)) "
+    f"FROM {_VERSIONS} WHERE finding IN {{findings:Array(String)}} "
+    "AND isNotNull(out_of_rotation_at) GROUP BY finding, out_of_rotation_at "
+    "ORDER BY finding, out_of_rotation_at"
+)
 
 _OF_OTHERS = (
     f"{within('decided_at')} AND status = 'fail' AND code IN ('FOREIGN', 'CROSSED') "
@@ -169,6 +178,8 @@ NODE_SILENCES = (
     f"WHERE {within('n.at')} GROUP BY n.target"
 )
 
+GOLDEN = "golden prompts"
+# Rows that were written twice are both in here: whoever counts them counts exchanges.
 _GOLDEN = (
     f"FROM {TABLES[ExchangeRow]} WHERE started_at >= {_EARLIER} AND {before('started_at')} "
     "AND golden != ''"
@@ -210,17 +221,18 @@ CHANGES = (
         f"ORDER BY target, first_at, after LIMIT {_MOST_NAMES} BY target"
     ),
     (
-        "SELECT 'golden prompts' AS what, target, first_at, "  # noqa: S608
-        "concat('first asked: ', arrayStringConcat(arraySlice(arraySort(names), 1, 10), ', '), "
-        "if(length(names) > 10, concat(' and ', toString(length(names) - 10), ' more'), '')) "
-        "AS after, '' AS who FROM (SELECT target, min(first_asked) AS first_at, "
-        "groupArray(golden) AS names FROM (SELECT target, golden, min(started_at) AS first_asked, "
+        f"SELECT '{GOLDEN}: first asked' AS what, target, first_at, golden AS after, "  # noqa: S608
+        "'' AS who FROM (SELECT target, golden, min(started_at) AS first_at, "
         f"countIf(started_at < {_SINCE}) AS earlier_ones {_GOLDEN} "
-        "GROUP BY target, golden) WHERE earlier_ones = 0 GROUP BY target)"
+        "GROUP BY target, golden) WHERE earlier_ones = 0"
     ),
     (
-        "SELECT concat('golden prompt ', golden) AS what, target, first_at, "  # noqa: S608
-        "concat('version ', earlier_version, ' → ', version) AS after, '' AS who FROM ("
+        f"SELECT '{GOLDEN}: another version' AS what, target, min(first_at) AS at, "  # noqa: S608
+        "concat(golden, ' (', argMin(earlier_version, (first_at, version)), ' → ', "
+        "arrayStringConcat(arraySlice(arrayMap(each -> each.2, "
+        f"arraySort(groupArray((first_at, version)))), 1, {_MOST_NAMES}), ' → '), "
+        f"if(count() > {_MOST_NAMES}, concat(' and ', toString(count() - {_MOST_NAMES}), ' more'), "
+        "''), ')') AS after, '' AS who FROM ("
         "SELECT target, golden, version, first_at, lagInFrame(version) OVER (PARTITION BY target, "
         "golden ORDER BY first_at, version ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) "
         # By the hour, so that a version that came back is a change too.
@@ -228,16 +240,16 @@ CHANGES = (
         f"toStartOfHour(started_at) AS hour, min(started_at) AS first_at {_GOLDEN} "
         "AND golden_version != '' GROUP BY target, golden, version, hour)) "
         f"WHERE first_at >= {_SINCE} AND earlier_version NOT IN ('', version) "
-        f"ORDER BY target, golden, first_at LIMIT {_MOST_NAMES} BY target, golden"
+        "GROUP BY target, golden"
     ),
     (
-        f"SELECT 'golden prompts' AS what, target, {_SINCE} AS at, "  # noqa: S608
-        "concat('not asked any more: ', arrayStringConcat(arraySlice(said, 1, 10), ', '), "
-        "if(length(said) > 10, concat(' and ', toString(length(said) - 10), ' more'), '')) "
-        "AS after, '' AS who FROM (SELECT target, arraySort(groupArrayIf(concat(golden, ' (', "
+        f"SELECT '{GOLDEN}: not asked any more' AS what, target, {_SINCE} AS at, "  # noqa: S608
+        "arrayJoin(said) AS after, '' AS who FROM (SELECT target, "
+        "groupArrayIf(concat(golden, ' (', "
         "toString(times), if(times = 1, ' time', ' times'), ' in the week before, last on ', "
-        "formatDateTime(last_at, '%F %H:%i', 'UTC'), ')'), now_asked = 0)) AS said, "
-        "sum(now_asked) AS still_asked FROM (SELECT target, golden, count() AS times, "
+        "formatDateTime(last_at, '%F %H:%i', 'UTC'), ')'), now_asked = 0) AS said, "
+        "sum(now_asked) AS still_asked FROM (SELECT target, golden, "
+        "uniqExact((trial, exchange)) AS times, "
         f"max(started_at) AS last_at, countIf(started_at >= {_SINCE}) AS now_asked {_GOLDEN} "
         "GROUP BY target, golden) GROUP BY target) WHERE notEmpty(said) AND still_asked > 0"
     ),

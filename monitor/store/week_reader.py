@@ -26,6 +26,7 @@ from monitor.store.week_exchanges import ExchangeReader, Span, Tally, Timed
 from monitor.store.week_questions import (
     ANY_AGAIN,
     CHANGES,
+    DRAINS,
     LEAKS,
     NODE_COUNTS,
     NODE_SILENCES,
@@ -37,7 +38,7 @@ from monitor.store.week_questions import (
     within,
 )
 
-__all__ = ["FindingStory", "PageStory", "Span", "Tally", "Timed", "WeekReader", "day_of"]
+__all__ = ["Drain", "FindingStory", "PageStory", "Span", "Tally", "Timed", "WeekReader", "day_of"]
 
 # An exchange is asked some time before its trial is judged.
 _LONGEST_TRIAL = timedelta(days=1)
@@ -75,6 +76,25 @@ class PageStory:
     ticketed_at: datetime | None
     acknowledged_at: datetime | None
     routes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drain:
+    """One time that a target was out of rotation, as told of a finding that was ``closed_at``."""
+
+    out_at: datetime
+    back_at: datetime | None
+    closed_at: datetime | None
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """True if somebody told that it was put back when it was taken out: it was not out."""
+        return self.back_at is not None and self.back_at <= self.out_at
+
+    @property
+    def until(self) -> datetime | None:
+        """Up to when it is known to have been out; ``None`` if it still is."""
+        return min((at for at in (self.back_at, self.closed_at) if at is not None), default=None)
 
 
 class WeekReader(ExchangeReader):
@@ -132,6 +152,15 @@ class WeekReader(ExchangeReader):
             )
             for finding, paged, ticketed, acknowledged, routes in rows
         }
+
+    def drains(self, findings: Sequence[str], until: datetime) -> dict[str, tuple[Drain, ...]]:
+        """Return when the targets of these findings were out of rotation, as told by then."""
+        bound = {"until": until.astimezone(UTC), "findings": list(findings)}
+        found: dict[str, tuple[Drain, ...]] = {}
+        for finding, out, back, closed in self._client.query(DRAINS, bound):
+            drain = Drain(out_at=_utc(out), back_at=_maybe(back), closed_at=_maybe(closed))
+            found[str(finding)] = (*found.get(str(finding), ()), drain)
+        return found
 
     def leaks(self, span: Span) -> list[Row]:
         """Return sightings of registered texts in answers to others, by owner and victim."""

@@ -112,12 +112,12 @@ def _of_timed(objective: Objective, timed: Timed) -> Events:
     counted = f"exchanges of probes, by when they began; over {within} is bad"
     if objective.sli is Sli.FIRST_TOKEN:
         counted = f"first tokens of streamed exchanges, by when those began; over {within} is bad"
-    if timed.expired:
-        counted += f"; the times of {timed.expired:,} have expired"
+    if timed.not_kept:
+        counted += f"; the times of up to {timed.not_kept:,} are not kept"
     return Events(
         bad=timed.slow,
         valid=timed.timed,
-        asked=timed.timed + timed.expired,
+        asked=timed.timed + timed.not_kept,
         counted=counted,
         # A target that cannot stream has no first tokens.
         there=bool(objective.sli is Sli.LATENCY or timed.streamed or not timed.kept),

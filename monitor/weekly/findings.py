@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
+from monitor.findings import FindingState
 from monitor.store.client import Row
-from monitor.store.week_reader import FindingStory, PageStory, Span, WeekReader
+from monitor.store.week_reader import Drain, FindingStory, PageStory, Span, WeekReader
 from monitor.weekly.record import FindingRow, LeakRow
 from monitor.weekly.running_record import RescoredRow, WithoutFindingRow
 
@@ -15,11 +17,19 @@ _NOT_PAGED = PageStory(paged_at=None, ticketed_at=None, acknowledged_at=None, ro
 def findings_of(reader: WeekReader, span: Span) -> tuple[FindingRow, ...]:
     """Return the findings that were open in a span, oldest first."""
     stories = reader.finding_stories(span)
-    pages = reader.page_stories([story.id for story in stories], span.until)
-    return tuple(_row(story, pages.get(story.id, _NOT_PAGED)) for story in stories)
+    ids = [story.id for story in stories]
+    pages, drains = reader.page_stories(ids, span.until), reader.drains(ids, span.until)
+    return tuple(
+        _row(story, pages.get(story.id, _NOT_PAGED), drains.get(story.id, ()), span.until)
+        for story in stories
+    )
 
 
-def _row(story: FindingStory, pages: PageStory) -> FindingRow:
+def _row(
+    story: FindingStory, pages: PageStory, drains: Sequence[Drain], until: datetime
+) -> FindingRow:
+    drained = [each for each in drains if not each.is_withdrawn]
+    first_out = drained[0].out_at if drained else None
     said = [at for at in (story.acknowledged_at, pages.acknowledged_at) if at is not None]
     return FindingRow(
         finding=story.id,
@@ -45,9 +55,26 @@ def _row(story: FindingStory, pages: PageStory) -> FindingRow:
         closed_by=story.closed_by if story.closed_at is not None else "",
         seconds_to_detect=_seconds(story.first_seen, story.proven_at),
         seconds_to_page=_seconds(story.first_seen, pages.paged_at),
-        seconds_to_rotation=_seconds(story.first_seen, story.out_of_rotation_at),
+        seconds_to_rotation=_seconds(story.first_seen, first_out),
         seconds_to_close=_seconds(story.first_seen, story.closed_at),
+        seconds_exposed=_exposed(story, drained, until),
     )
+
+
+def _exposed(story: FindingStory, drains: Sequence[Drain], until: datetime) -> float | None:
+    """Return how long users could meet a fault: since its onset, less what it was drained.
+
+    Up to its closing, or the week's end. ``None`` if it was dismissed: there was no fault.
+    """
+    if story.state == FindingState.DISMISSED:
+        return None
+    end = story.closed_at or until
+    seconds, since = 0.0, story.first_seen
+    for drain in drains:
+        # In order of when each began; what is told twice counts once.
+        seconds += max(0.0, (min(drain.out_at, end) - since).total_seconds())
+        since = max(since, min(drain.until or end, end))
+    return round(seconds + max(0.0, (end - since).total_seconds()), 3)
 
 
 def _seconds(since: datetime, until: datetime | None) -> float | None:

@@ -17,7 +17,7 @@ _WORDS = {
         "LEAK or CROSSED is in no finding, a kept answer was found bad when judged again, more bad "
         "answers than the objective allows are shown, an objective (but coverage) is missed over "
         "its own window, a node failed, or the context fails below what is advertised. Good only "
-        "if none of these is so, every planned stratum "
+        "if none of these is so, of every planned stratum at least half of what was asked "
         f"was judged, on each day and in {LEAST_HOURS} hours or more, at least half of what was "
         "asked could be judged, the exact 95 % bound of this one look lies within the objective, "
         "every objective of the whole target is met, and of each node not more than "
@@ -30,7 +30,9 @@ _WORDS = {
         "end. latency: every exchange of a probe, failed ones and confirmations too; first_token: "
         "those that were streamed and had a first token. They are of the time they began, where "
         "Prometheus has them from the scrape after their verdict, and those that commands asked "
-        "while no daemon ran are among them. Times whose rows have expired are not known. nodes: "
+        "while no daemon ran are among them. Times of rows that expired or were erased are not "
+        "known: the sums say of how many at most, as they count a row that was written twice "
+        "twice. nodes: "
         "readings as stored, where Prometheus counts scrapes. coverage: the sizes of the target's "
         "plan as it was when the report was built, and those that were asked; it is counted "
         "whole, so its bounds are what it is. production, requests of users, is counted by "
@@ -53,9 +55,9 @@ _WORDS = {
         "100 % says that nothing is known. Of many cells some bounds fail by chance."
     ),
     "the coverage map": (
-        f"Clean takes {LEAST_ANSWERS} answers, at least half of those asked, none bad, and one of "
-        "each planned stratum in it; else a cell is grey. A cell that was never probed, or that "
-        "no plan asks, is hatched: whatever is there was not seen. Lengths and concurrencies are "
+        f"Clean takes {LEAST_ANSWERS} answers, at least half of those asked, none bad, and at "
+        "least half of each planned stratum in it; else a cell is grey. A cell that was never "
+        "probed, or that no plan asks, is hatched: whatever is there was not seen. Lengths and concurrencies are "
         "all that the target's plan and week have; a length that only one shape knows is no cell "
         "of the others."
     ),

@@ -31,7 +31,7 @@ from monitor.weekly.running_record import (
 )
 from monitor.weekly.text import OURS
 
-REPORT_SCHEMA_VERSION: Final = "1.2"
+REPORT_SCHEMA_VERSION: Final = "1.3"
 
 
 class Judgement(StrEnum):
@@ -54,7 +54,8 @@ class Trend(StrEnum):
 class CellState(StrEnum):
     """What is known of a cell of the coverage map, worst first.
 
-    ``PARTLY`` is grey: of a planned stratum in it no answer was judged.
+    ``PARTLY`` is grey: of a planned stratum in it no answer was judged, or less than half of what
+    was asked there.
     """
 
     FAILING = "failing"
@@ -169,7 +170,9 @@ class FindingRow:
 
     Onset is the first bad verdict, detection when it was proven, a page when a receiver took it.
     Its target was last taken out of rotation at ``out_of_rotation_at`` and put back after that at
-    ``back_in_rotation_at``; ``None`` if nobody told so.
+    ``back_in_rotation_at``; ``None`` if nobody told so. ``seconds_to_rotation`` is up to the first
+    time that it was taken out. ``seconds_exposed`` is from onset until it was closed, or the week's
+    end, less all that it was out; ``None`` if dismissed.
     """
 
     finding: str
@@ -197,6 +200,7 @@ class FindingRow:
     seconds_to_page: float | None
     seconds_to_rotation: float | None
     seconds_to_close: float | None
+    seconds_exposed: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -179,7 +179,7 @@ def test_a_target_that_was_not_asked_has_first_tokens_that_are_not_known(told: T
     assert (counts(row), row.attainment, unseen) == ((0, 0, 0), Attainment.UNKNOWN, ())
 
 
-def test_times_that_have_expired_are_asked_and_not_known(
+def test_times_that_are_not_kept_are_asked_and_not_known(
     store: Store, week: Week, told: Telling
 ) -> None:
     rows = [exchange(week.since, 1.0) for _ in range(9)]
@@ -194,7 +194,7 @@ def test_times_that_have_expired_are_asked_and_not_known(
         )
     [row], _ = told()
     assert counts(row) == (0, 4, 9)
-    assert row.counted.endswith("; the times of 5 have expired")
+    assert row.counted.endswith("; the times of up to 5 are not kept")
     assert row.attainment is Attainment.UNKNOWN
 
 

@@ -19,7 +19,9 @@ from monitor.store.encode import trial_rows
 from monitor.store.private import EvidenceHasher
 from monitor.store.week_reader import Span, WeekReader
 from monitor.weekly.findings import findings_of
+from monitor.weekly.operation import changes_of
 from monitor.weekly.record import FindingRow
+from monitor.weekly.text import visible
 from monitor.weekly.unseen import untold_rotation
 from monitor.weekly.week import Week
 from tests.unit.store.samples import exchange, trial
@@ -54,9 +56,15 @@ def found(store: Store, week: Week, stratum: str) -> Finding:
     return opened
 
 
-def rotate(store: Store, finding: Finding, rotation: Rotation, told: datetime) -> None:
+def rotate(
+    store: Store,
+    finding: Finding,
+    rotation: Rotation,
+    told: datetime,
+    at: datetime | None = None,
+) -> None:
     store.writer.flush()
-    turn = Turn(rotation=rotation, who=f"{rotation} by", told_at=told)
+    turn = Turn(rotation=rotation, who=f"{rotation} by", told_at=told, at=at)
     findings_in(store, told).rotate(finding.id, turn)
 
 
@@ -96,6 +104,40 @@ def test_when_a_target_was_taken_out_and_put_back_as_told_by_the_weeks_end(
     assert said[0].why == "nobody told when the target was taken out of rotation, or it was not"
 
 
+def test_how_long_users_were_exposed_is_without_each_time_it_was_drained(
+    store: Store, week: Week
+) -> None:
+    # The onset of each is an hour after the week began, and a week has 168.
+    twice, never, closed, wrong, no_fault = (found(store, week, name) for name in "defgh")
+    for rotation, hour in ((Rotation.DRAINED, 3), (Rotation.RETURNED, 5), (Rotation.DRAINED, 11)):
+        rotate(store, twice, rotation, hours(week, hour))
+    rotate(store, closed, Rotation.DRAINED, hours(week, 2))
+    rotate(store, wrong, Rotation.DRAINED, hours(week, 2))
+    rotate(store, wrong, Rotation.RETURNED, hours(week, 7), hours(week, 2))
+    rotate(store, wrong, Rotation.DRAINED, hours(week, 8), hours(week, 6))
+    store.writer.flush()
+    book = findings_in(store, hours(week, 12))
+    book.resolve(closed.id, "ann", "mended", hours(week, 20))
+    book.dismiss(no_fault.id, "ann", "none", hours(week, 20))
+    rows = told_of(store, week)
+    told = {
+        each.id: (rows[each.id].seconds_to_rotation, rows[each.id].seconds_exposed)
+        for each in (twice, never, closed, wrong, no_fault)
+    }
+    assert told == {
+        twice.id: (2 * 3600.0, (2 + 6) * 3600.0),
+        never.id: (None, 167 * 3600.0),
+        closed.id: (3600.0, 3600.0),
+        wrong.id: (5 * 3600.0, 5 * 3600.0),
+        no_fault.id: (None, None),
+    }
+    store.writer.flush()
+    book.reopen(closed.id, "ann", "it is back", hours(week, 30))
+    again = told_of(store, week)[closed.id]
+    # Whether it was put back while it was closed nobody tells: that time may be exposed.
+    assert again.seconds_exposed == (1 + 148) * 3600.0
+
+
 def asked(store: Store, at: datetime, name: str, version: str, target: str = "glm") -> None:
     """Store a trial that asked this version of a golden prompt then."""
     expected = Expectation(golden=name, golden_version=version)
@@ -108,8 +150,8 @@ def asked(store: Store, at: datetime, name: str, version: str, target: str = "gl
 def changes(store: Store, week: Week) -> list[tuple[str, str, str, datetime]]:
     store.writer.flush()
     with closing(WeekReader(connect(store.location, read_only=True))) as reader:
-        rows = reader.changes(Span(since=week.since, until=week.until))
-    return [(what, target, now, at) for what, target, at, now, _ in rows if "golden" in what]
+        rows = changes_of(reader, Span(since=week.since, until=week.until))
+    return [(row.what, row.target, row.now, row.at) for row in rows if "golden" in row.what]
 
 
 def test_prompts_first_asked_changed_and_not_asked_any_more(store: Store, week: Week) -> None:
@@ -128,15 +170,69 @@ def test_prompts_first_asked_changed_and_not_asked_any_more(store: Store, week: 
     asked(store, hours(week, 5), "f/new", "6" * 12)
     assert changes(store, week) == [
         (
-            "golden prompts",
+            "golden prompts: not asked any more",
             "glm",
-            f"not asked any more: f/gone (2 times in the week before, last on {last:%F %H:%M})",
+            f"f/gone (2 times in the week before, last on {last:%F %H:%M})",
             week.since,
         ),
-        ("golden prompt f/changed", "glm", f"version {'1' * 12} → {'4' * 12}", hours(week, 4)),
-        ("golden prompts", "glm", "first asked: f/new", hours(week, 5)),
-        ("golden prompt f/changed", "glm", f"version {'4' * 12} → {'1' * 12}", hours(week, 9)),
+        (
+            "golden prompts: another version",
+            "glm",
+            f"f/changed ({'1' * 12} → {'4' * 12} → {'1' * 12})",
+            hours(week, 4),
+        ),
+        ("golden prompts: first asked", "glm", "f/new", hours(week, 5)),
     ]
+
+
+def test_of_many_new_versions_each_is_told_whole(store: Store, week: Week) -> None:
+    for number in range(14):
+        asked(store, week.since - timedelta(days=2), f"f/{number:02}", "1" * 12)
+        asked(store, hours(week, number), f"f/{number:02}", "2" * 12)
+    rows = changes(store, week)
+    assert {(what, target) for what, target, _, _ in rows} == {
+        ("golden prompts: another version", "glm")
+    }
+    assert ", ".join(now for _, _, now, _ in rows) == ", ".join(
+        f"f/{number:02} ({'1' * 12} → {'2' * 12})" for number in range(14)
+    )
+    assert [at for _, _, _, at in rows] == [week.since, hours(week, 13)]
+    assert all(visible(now) == now for _, _, now, _ in rows), "none is cut"
+
+
+def test_of_very_many_versions_of_one_prompt_the_rest_is_counted(store: Store, week: Week) -> None:
+    for hour in range(-1, 30):
+        asked(store, hours(week, hour), "f/flips", f"{hour % 2}" * 12)
+    [(_, _, now, at)] = changes(store, week)
+    assert (at, now.count(" → ")) == (week.since, 20)
+    assert now.endswith(" and 10 more)")
+    assert visible(now) == now
+
+
+def test_what_was_written_twice_was_asked_once(store: Store, week: Week) -> None:
+    asked(store, hours(week, 1), "f/kept", "1" * 12)
+    before = week.since - timedelta(days=2)
+    asked(store, before, "f/kept", "1" * 12)
+    for _ in range(3):
+        asked(store, before, "f/gone", "2" * 12)
+    store.writer.flush()
+    # The block differs, so that its rows are taken again.
+    with closing(connect(store.location)) as client:
+        client.command("SYSTEM STOP MERGES exchanges")
+        client.command(
+            "INSERT INTO exchanges SELECT * FROM exchanges WHERE golden = 'f/gone' "
+            "AND started_at = {before:DateTime64(3, 'UTC')} LIMIT 2",
+            {"before": before},
+        )
+        [(rows,)] = client.query(
+            "SELECT count() FROM exchanges WHERE golden = 'f/gone' "
+            "AND started_at = {before:DateTime64(3, 'UTC')}",
+            {"before": before},
+        )
+        assert rows == 5
+        [(_, _, now, _)] = changes(store, week)
+        client.command("SYSTEM START MERGES exchanges")
+    assert now.startswith("f/gone (3 times in the week before")
 
 
 def test_a_target_of_which_no_golden_prompt_is_asked_any_more_is_told_of_elsewhere(
@@ -146,11 +242,14 @@ def test_a_target_of_which_no_golden_prompt_is_asked_any_more_is_told_of_elsewhe
     assert changes(store, week) == []
 
 
-def test_of_many_prompts_ten_are_named(store: Store, week: Week) -> None:
+def test_of_many_prompts_that_are_gone_each_is_told_whole(store: Store, week: Week) -> None:
+    names = [f"extraction/some-long-name-{number:02}-zh" for number in range(14)]
+    before = week.since - timedelta(days=2)
     asked(store, hours(week, 1), "f/00", "1" * 12)
-    for number in range(14):
-        asked(store, week.since - timedelta(days=2), f"f/{number:02}", "1" * 12)
-    [(_, _, now, _)] = changes(store, week)
-    assert now.startswith("not asked any more: f/01 (1 time in the week before, last on ")
-    assert now.endswith(") and 3 more")
-    assert now.count("in the week before") == 10
+    for name in names:
+        asked(store, before, name, "1" * 12)
+    rows = [now for what, _, now, _ in changes(store, week) if "not asked" in what]
+    said = f"(1 time in the week before, last on {before:%F %H:%M})"
+    assert ", ".join(rows) == ", ".join(f"{name} {said}" for name in names)
+    assert all(visible(now) == now for now in rows), "none is cut"
+    assert len(rows) < 4, "a row names several"
