@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from monitor.model import Outcome
 from monitor.reports.drill import DrillReport, FaultReport
+from monitor.store.week_questions import GOLDEN
 from monitor.store.week_reader import Span, WeekReader
 from monitor.weekly.inputs import Asked
 from monitor.weekly.record import ChainHead
@@ -19,6 +21,7 @@ from monitor.weekly.running_record import (
     HttpRow,
     UnjudgedRow,
 )
+from monitor.weekly.text import MOST_CHARACTERS
 
 
 def costs_of(reader: WeekReader, span: Span) -> tuple[CostRow, ...]:
@@ -106,11 +109,34 @@ def accepted_of(asked: Asked) -> tuple[AcceptedRow, ...]:
 
 
 def changes_of(reader: WeekReader, span: Span) -> tuple[ChangeRow, ...]:
-    """Return what is new against the week before."""
-    return tuple(
-        ChangeRow(at=at, target=str(target), what=str(what), now=str(now), who=str(who))
-        for what, target, at, now, who in reader.changes(span)
-    )
+    """Return what is new against the week before, in order of time.
+
+    Golden prompts come and go by the dozen: as many stand in a row as none is cut in.
+    """
+    rows: list[ChangeRow] = []
+    golden: dict[tuple[str, str], list[ChangeRow]] = {}
+    for what, target, at, now, who in reader.changes(span):
+        row = ChangeRow(at=at, target=str(target), what=str(what), now=str(now), who=str(who))
+        if row.what.startswith(GOLDEN):
+            golden.setdefault((row.what, row.target), []).append(row)
+        else:
+            rows.append(row)
+    for prompts in golden.values():
+        rows += _gathered(sorted(prompts, key=lambda row: row.now))
+    return tuple(sorted(rows, key=lambda row: (row.at, row.target, row.what, row.now)))
+
+
+def _gathered(prompts: Sequence[ChangeRow]) -> Iterator[ChangeRow]:
+    """Yield rows that name one prompt or more, each as of the first of them."""
+    row = prompts[0]
+    for each in prompts[1:]:
+        longer = f"{row.now}, {each.now}"
+        if len(longer) > MOST_CHARACTERS:
+            yield row
+            row = each
+        else:
+            row = replace(row, now=longer, at=min(row.at, each.at))
+    yield row
 
 
 def decisions_of(reader: WeekReader, span: Span) -> tuple[DecisionRow, ...]:
