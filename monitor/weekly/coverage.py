@@ -12,7 +12,8 @@ from monitor.weekly.record import CellRow, CellState, StratumRow
 
 # With so few answers in a week not even a fault in every tenth of them would have shown.
 LEAST_ANSWERS = exchanges_to_show(0.1)
-_LEAST_VALID_SHARE = 0.5
+# Where less of what was asked could be judged, what was judged stands for nothing.
+LEAST_VALID_SHARE = 0.5
 _NOTHING = Tally()
 _Cell = tuple[str, str, str]
 
@@ -102,12 +103,24 @@ def _state(tally: Tally, rows: list[StratumRow] | None) -> CellState:
         return CellState.NOT_PLANNED
     if not tally.asked:
         return CellState.NEVER_PROBED
-    if not tally.valid:
-        return CellState.NOT_ANSWERED
-    if any(row.planned and not row.good + row.bad for row in rows):
+    return _judged_state(tally, rows) if tally.valid else CellState.NOT_ANSWERED
+
+
+def _judged_state(tally: Tally, rows: list[StratumRow]) -> CellState:
+    """Return what is known of a cell without a bad answer and with a good one."""
+    planned = [row for row in rows if row.planned]
+    if any(not row.good + row.bad for row in planned):
         return CellState.PARTLY
-    enough = tally.valid >= LEAST_ANSWERS and tally.valid >= _LEAST_VALID_SHARE * tally.asked
-    return CellState.CLEAN if enough else CellState.FEW
+    if tally.valid < LEAST_ANSWERS or tally.valid < LEAST_VALID_SHARE * tally.asked:
+        return CellState.FEW
+    # A cell adds its strata up: one that is hardly judged is not made up for by another.
+    return CellState.PARTLY if any(map(mostly_unjudged, planned)) else CellState.CLEAN
+
+
+def mostly_unjudged(row: StratumRow) -> bool:
+    """True if less than half of what was asked there could be judged; false if nothing was."""
+    valid = row.good + row.bad
+    return valid < LEAST_VALID_SHARE * (valid + row.errors + row.invalid)
 
 
 def axes(stratum: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from monitor.detect.sequence import confidence_sequence
 from monitor.findings import ISOLATION_BROKEN, FindingState
 from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
+from monitor.weekly.coverage import LEAST_VALID_SHARE, mostly_unjudged
 from monitor.weekly.inputs import KnownTarget
 from monitor.weekly.record import (
     Attainment,
@@ -29,7 +30,6 @@ from monitor.weekly.serving import FAILS_BELOW
 HOURS = 7 * 24
 # In fewer hours than these with a judged answer too little of the week was seen.
 LEAST_HOURS = HOURS // 2
-LEAST_VALID_SHARE = 0.5
 # A version or setting stays until somebody changes it. So a few readings that could not tell, one
 # now and one then, hide nothing; a tenth of them, or half a day at a stretch, may.
 MOST_UNKNOWN_SHARE = 0.1
@@ -76,6 +76,16 @@ class Seen:
         return self.now.good + self.now.bad
 
     @property
+    def unjudged(self) -> int:
+        """What was asked in the week and could not be judged: errors, and invalid exchanges."""
+        return self.now.errors + self.now.invalid
+
+    @property
+    def asked(self) -> int:
+        """All that was asked in the week."""
+        return self.valid + self.unjudged
+
+    @property
     def most_bad(self) -> float:
         """The exact one-sided 95 % bound of the share of bad answers, for this one look."""
         return upper_bound(self.now.bad, self.valid)
@@ -97,12 +107,18 @@ def _condition(seen: Seen) -> str:
     planned = sum(row.planned for row in seen.strata)
     unknown = sum(row.unknown for row in seen.nodes)
     readings = sum(row.readings for row in seen.nodes)
-    nodes = f"; {unknown:,} of {readings:,} readings of nodes could not tell" if unknown else ""
-    return (
+    dismissed = sum(each.state in _NO_FAULT for each in seen.findings)
+    weaker = [
+        f"{seen.unjudged:,} of {seen.asked:,} asked could not be judged" if seen.unjudged else "",
+        f"{_many(dismissed, 'finding')} dismissed in the week" if dismissed else "",
+        f"{unknown:,} of {readings:,} readings of nodes could not tell" if unknown else "",
+    ]
+    said = (
         f"{seen.now.bad:,} bad of {seen.valid:,} judged: at most {seen.most_bad:.4%} by the exact "
         f"bound of one look, only for the {_many(planned, 'planned stratum', 'planned strata')} "
-        f"and {seen.hours} of {HOURS} hours that were seen{nodes}"
+        f"and {seen.hours} of {HOURS} hours that were seen"
     )
+    return "; ".join([said, *filter(None, weaker)])
 
 
 def _proven(seen: Seen) -> str:
@@ -170,7 +186,7 @@ def _context_fails(seen: Seen) -> str:
 
 
 def _not_asked(seen: Seen) -> str:
-    return "" if seen.valid + seen.now.errors + seen.now.invalid else "nothing was asked of it"
+    return "" if seen.asked else "nothing was asked of it"
 
 
 def _not_configured(seen: Seen) -> str:
@@ -179,10 +195,9 @@ def _not_configured(seen: Seen) -> str:
 
 
 def _few_judged(seen: Seen) -> str:
-    asked = seen.valid + seen.now.errors + seen.now.invalid
-    if seen.valid and seen.valid >= LEAST_VALID_SHARE * asked:
+    if seen.valid and seen.valid >= LEAST_VALID_SHARE * seen.asked:
         return ""
-    return f"only {seen.valid:,} of {asked:,} exchanges could be judged"
+    return f"only {seen.valid:,} of {seen.asked:,} exchanges could be judged"
 
 
 def _in_review(seen: Seen) -> str:
@@ -209,6 +224,16 @@ def _never_judged(seen: Seen) -> str:
     edges = sum(row.shape == _BOUNDARY for row in never)
     told = f", {edges} of them at boundaries" if edges else ""
     return f"{len(never):,} of {len(planned):,} planned strata were never judged{told}"
+
+
+def _mostly_unjudged(seen: Seen) -> str:
+    """Name planned strata of which most could not be judged: a whole may hide a part."""
+    planned = [row for row in seen.strata if row.planned]
+    mostly = sum(mostly_unjudged(row) for row in planned)
+    if not mostly:
+        return ""
+    strata = _many(len(planned), "planned stratum", "planned strata")
+    return f"in {mostly:,} of {strata} less than half of what was asked could be judged"
 
 
 def _little_of_the_week(seen: Seen) -> str:
@@ -276,13 +301,15 @@ def _context_failed_before(seen: Seen) -> str:
 
 
 _SHOW_BAD: tuple[_Rule, ...] = (
-    *(_proven, _isolation_broken, _judged_again, _too_many_bad, _missed, _failing_nodes),
-    _context_fails,
+    *(_proven, _isolation_broken, _judged_again, _too_many_bad, _failing_nodes),
+    # What is seen in the week is told before what its windows come to.
+    *(_context_fails, _missed),
 )
 _LEAVE_OPEN: tuple[_Rule, ...] = (
     *(_not_asked, _not_configured, _few_judged, _in_review, _without_finding, _mistakes_again),
     *(
         _never_judged,
+        _mostly_unjudged,
         _little_of_the_week,
         _bad_strata,
         _bound,

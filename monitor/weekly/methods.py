@@ -57,9 +57,9 @@ _WORDS = {
     "the coverage map": (
         f"Clean takes {LEAST_ANSWERS} answers, at least half of those asked, none bad, and at "
         "least half of each planned stratum in it; else a cell is grey. A cell that was never "
-        "probed, or that no plan asks, is hatched: whatever is there was not seen. Lengths and concurrencies are "
-        "all that the target's plan and week have; a length that only one shape knows is no cell "
-        "of the others."
+        "probed, or that no plan asks, is hatched: whatever is there was not seen. Lengths and "
+        "concurrencies are all that the target's plan and week have; a length that only one shape "
+        "knows is no cell of the others."
     ),
     "what would have shown": (
         "Of a stratum: a fault at that rate or more of its exchanges strikes at least once in "

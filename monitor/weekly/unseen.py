@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from monitor.findings import FindingState
 from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
+from monitor.weekly.coverage import mostly_unjudged
 from monitor.weekly.events import TOLD_HERE
 from monitor.weekly.inputs import Asked, Gap, KnownTarget
 from monitor.weekly.judging import HOURS, LONGEST_UNKNOWN_HOURS
@@ -23,13 +24,16 @@ _MOST_NAMED = 10
 
 
 def unseen_strata(rows: Iterable[StratumRow]) -> Iterator[UnseenRow]:
-    """Yield the strata that were planned and never asked, and those never answered."""
+    """Yield the strata that were planned and never asked, and those never or hardly judged."""
     for row in rows:
         asked = row.good + row.bad + row.errors + row.invalid
         if asked == 0:
             yield _row(row.target, "stratum", _place(row.probe, row.stratum), "never asked")
         elif row.good + row.bad == 0:
             why = f"asked {asked:,} times, no answer could be judged"
+            yield _row(row.target, "stratum", _place(row.probe, row.stratum), why)
+        elif mostly_unjudged(row):
+            why = f"asked {asked:,} times, only {row.good + row.bad:,} could be judged"
             yield _row(row.target, "stratum", _place(row.probe, row.stratum), why)
 
 

@@ -148,6 +148,19 @@ def test_a_cell_with_a_planned_stratum_that_nobody_judged_is_not_clean() -> None
     assert "#c6e7d4" not in drawn(a_cell(CellState.PARTLY))
 
 
+def test_a_planned_stratum_that_is_hardly_judged_is_not_made_up_for_by_another() -> None:
+    asked, blind = place("canary", "short"), place("canary", "short", cache="warm")
+    found = {asked: Tally(good=168), blind: Tally(good=5, invalid=167)}
+    rows = strata_of(target(asked, blind), "glm", found)
+    assert set(states(rows).values()) == {CellState.PARTLY}
+    half = {asked: Tally(good=168), blind: Tally(good=84, errors=40, invalid=44)}
+    rows = strata_of(target(asked, blind), "glm", half)
+    assert set(states(rows).values()) == {CellState.CLEAN}
+    # Nobody promised to ask what is not planned.
+    rows = strata_of(target(asked), "glm", found)
+    assert set(states(rows).values()) == {CellState.CLEAN}
+
+
 def test_a_cell_of_which_less_than_half_could_be_judged_is_not_clean() -> None:
     asked = place("canary", "short")
     found = {asked: Tally(good=LEAST_ANSWERS, invalid=900)}

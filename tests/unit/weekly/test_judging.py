@@ -157,6 +157,10 @@ UNSURE = {
         {"strata": [stratum(), stratum("boundary", good=0)]},
         "1 of 2 planned strata were never judged, 1 of them at boundaries",
     ),
+    "a stratum that is hardly judged": (
+        {"strata": [stratum(good=168), stratum(good=5, invalid=167)]},
+        "in 1 of 2 planned strata less than half of what was asked could be judged",
+    ),
     "no plan": ({"strata": [stratum(planned=False)]}, "nothing is planned"),
     "a day": (
         {"days": [a_row(DayRow, **(COUNTS | {"good": n})) for n in range(7)]},
@@ -215,6 +219,26 @@ def test_what_is_no_fault_leaves_a_target_good() -> None:
     assert judged(seen(objectives=by_probe))[0] is Judgement.GOOD
     mistakes = [loose("WRONG", scheduled=False)]
     assert judged(seen(without_finding=mistakes))[0] is Judgement.GOOD
+
+
+def test_good_says_what_could_not_be_judged_and_what_was_dismissed() -> None:
+    now = week(3_000, errors=1_000, invalid=1_345)
+    dismissed = [a_finding(state="dismissed"), a_finding(state="dismissed")]
+    judgement, why = judged(seen(now, findings=dismissed))
+    assert judgement is Judgement.GOOD
+    assert why.endswith(
+        "hours that were seen; 2,345 of 5,345 asked could not be judged; "
+        "2 findings dismissed in the week"
+    )
+    one = judged(seen(findings=dismissed[:1]))[1]
+    assert one.endswith("hours that were seen; 1 finding dismissed in the week")
+
+
+def test_what_was_seen_in_the_week_is_told_before_what_objectives_came_to() -> None:
+    given = {"objectives": [objective(Attainment.MISSED)], "nodes": [node(failing=28)]}
+    assert judged(seen(**given))[1] == "1 node failed in 28 readings"
+    given |= {"nodes": [node()], "context": [a_row(ContextRow, in_week=True, state=BELOW)]}
+    assert judged(seen(**given))[1] == "its context fails below what it says"
 
 
 def test_good_says_how_many_readings_of_nodes_could_not_tell() -> None:

@@ -49,15 +49,18 @@ def test_days_and_hours_without_a_verdict() -> None:
     assert not list(unseen.unseen_times(whole, {"glm": 168}, ["glm"]))
 
 
-def test_strata_that_were_never_asked_or_never_answered() -> None:
+def test_strata_that_were_never_asked_never_answered_or_hardly_judged() -> None:
     counts = {"good": 0, "bad": 0, "errors": 0, "invalid": 0}
     never = a_row(StratumRow, **counts)
     mute = a_row(StratumRow, **(counts | {"errors": 4, "invalid": 1}))
     fine = a_row(StratumRow, **(counts | {"good": 1}))
-    rows = list(unseen.unseen_strata([never, mute, fine]))
+    blind = a_row(StratumRow, **(counts | {"good": 5, "errors": 1, "invalid": 166}))
+    half = a_row(StratumRow, **(counts | {"good": 5, "errors": 2, "invalid": 3}))
+    rows = list(unseen.unseen_strata([never, mute, fine, blind, half]))
     assert [row.why for row in rows] == [
         "never asked",
         "asked 5 times, no answer could be judged",
+        "asked 172 times, only 5 could be judged",
     ]
 
 
