@@ -39,7 +39,7 @@ def files_of(report: WeeklyReport, formats: Sequence[Format]) -> Mapping[str, by
     """Return the content of every file of a report by its name."""
     files: dict[str, bytes] = {}
     if Format.HTML in formats:
-        files["report.html"] = html_of(report)
+        files["report.html"] = html_of(report, [each.value for each in formats])
     if Format.JSON in formats:
         files[JSON_FILE] = json_of(report)
     for table in tables_of(report):

@@ -75,6 +75,7 @@ class _Shown:
     headings: tuple[str, ...]
     rows: tuple[tuple[tuple[str, str], ...], ...]
     left_out: int
+    rest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,17 +87,20 @@ class _Pictures:
     map: str
 
 
-def html_of(report: WeeklyReport) -> bytes:
-    """Return the page, smaller than ``MOST_BYTES`` whatever the report holds."""
+def html_of(report: WeeklyReport, beside: Sequence[str] = ()) -> bytes:
+    """Return the page, smaller than ``MOST_BYTES`` whatever the report holds.
+
+    Rows that it leaves out are said to stand in the formats that are written ``beside`` it.
+    """
     rows, pictures = MOST_ROWS, MOST_PICTURES
-    page = _page(report, rows, pictures)
+    page = _page(report, rows, pictures, beside)
     while len(page) >= MOST_BYTES and rows:
         rows, pictures = rows // 2, pictures // 2
-        page = _page(report, rows, pictures)
+        page = _page(report, rows, pictures, beside)
     return page
 
 
-def _page(report: WeeklyReport, most_rows: int, most_pictures: int) -> bytes:
+def _page(report: WeeklyReport, most_rows: int, most_pictures: int, beside: Sequence[str]) -> bytes:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -110,7 +114,7 @@ def _page(report: WeeklyReport, most_rows: int, most_pictures: int) -> bytes:
     )
     css = (_HERE / "report.css").read_text(encoding="utf-8")
     targets = len(report.targets)
-    head, *tables = (_shown(table, most_rows, targets) for table in tables_of(report))
+    head, *tables = (_shown(table, most_rows, targets, beside) for table in tables_of(report))
     page = environment.get_template("report.html.j2").render(
         report=report,
         head=head,
@@ -155,7 +159,7 @@ def _map(report: WeeklyReport, target: str) -> str:
     return map_picture(cells) if cells else ""
 
 
-def _shown(table: Table, most: int, targets: int) -> _Shown:
+def _shown(table: Table, most: int, targets: int, beside: Sequence[str]) -> _Shown:
     names = [column.name for column in table.columns]
     rows, left_out = _rows(table, names, most, targets)
     return _Shown(
@@ -164,7 +168,19 @@ def _shown(table: Table, most: int, targets: int) -> _Shown:
         headings=tuple(map(heading, names)),
         rows=tuple(_cells(names, row) for row in rows),
         left_out=left_out,
+        rest=_rest(table, beside),
     )
+
+
+def _rest(table: Table, beside: Sequence[str]) -> str:
+    """Return where the rows of a table are that the page leaves out."""
+    files = [f"{table.name}.{each}" for each in ("csv", "parquet") if each in beside]
+    if "json" in beside:
+        files.append("report.json")
+    if not files:
+        return "are left out: build with json for the rest"
+    last = files.pop()
+    return f"stand in {', '.join(files)} and {last}" if files else f"stand in {last}"
 
 
 def _rows(

@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 import pytest
 
 from monitor.weekly.cells import cell
+from monitor.weekly.files import Format, files_of
 from monitor.weekly.html import MOST_BYTES, MOST_ROWS, html_of
 from monitor.weekly.pictures import findings_picture
 from monitor.weekly.record import CellState, StratumRow, TargetRow
@@ -106,8 +107,24 @@ def test_the_page_runs_nothing_and_loads_nothing() -> None:
 
 def test_a_page_says_how_many_rows_it_leaves_out_and_where_they_are() -> None:
     rows = tuple(a_row(StratumRow) for _ in range(MOST_ROWS + 3))
-    page = html_of(a_report(strata=rows)).decode()
-    assert "<strong>3 more rows</strong> stand in strata.csv" in page
+    report = a_report(strata=rows)
+    for beside, where in (
+        (["html", "json", "csv", "parquet"], "stand in strata.csv, strata.parquet and report.json"),
+        (["parquet", "html"], "stand in strata.parquet"),
+        (["csv", "json"], "stand in strata.csv and report.json"),
+        (["html"], "are left out: build with json for the rest"),
+    ):
+        page = html_of(report, beside).decode()
+        assert f"<strong>3 more rows</strong> {where}.</p>" in page
+
+
+def test_a_page_names_only_files_that_are_written() -> None:
+    rows = tuple(a_row(StratumRow) for _ in range(MOST_ROWS + 3))
+    for formats in ([Format.HTML], [Format.HTML, Format.CSV], list(Format)):
+        files = files_of(a_report(strata=rows), formats)
+        named = re.findall(r"[a-z_]+\.(?:csv|parquet|json)", files["report.html"].decode())
+        assert set(named) <= set(files)
+        assert len(named) == len(formats) - 1
 
 
 def test_of_findings_that_are_cut_the_worst_stay_in_table_and_picture() -> None:
