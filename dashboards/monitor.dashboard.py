@@ -233,10 +233,10 @@ _report_age = stat(
     Said(
         "Age of the newest weekly report",
         "s",
-        "Since it was written; one is due each week.",
+        "Since it was due, whenever it was written; one is due each week.",
         f"No report is there yet. {_NO_REPORTS}",
     ),
-    [now(f"time() - max by (env) ({of(reports.REPORT_LAST_BUILT)} > 0)", "{{env}}")],
+    [now(f"time() - max by (env) ({of(reports.REPORT_NEWEST_DUE)} > 0)", "{{env}}")],
     Look(steps=((None, GREEN), (7.5 * 86_400, YELLOW), (14 * 86_400, RED))),
 )
 _sent = table(

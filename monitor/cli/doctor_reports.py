@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timedelta
 
 from monitor.cli.doctor_line import Line, Surroundings, fail, ok, warn
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, UsageError
 from monitor.paging.receivers import webhook_of
-from monitor.weekly.schedule import ReportSchedule
+from monitor.weekly.schedule import ReportSchedule, check_locks
 
 # The daemon looks every ten minutes; who looks in between has nothing to mend yet.
 _GRACE = timedelta(hours=1)
@@ -33,6 +33,14 @@ async def check_reports(around: Surroundings) -> AsyncIterator[Line]:
         return
     if not os.access(folder, os.W_OK | os.X_OK):
         yield fail("reports", f"{folder} cannot be written", "let the user that runs us write it")
+        return
+    try:
+        check_locks(folder)
+    except UsageError as error:
+        yield fail("reports", str(error), "let reports.folder be where files can be locked")
+        return
+    except OSError as error:
+        yield fail("reports", f"{folder}: no file can be made: {error.strerror}", "see to the disk")
         return
     if reports.webhook is not None:
         try:

@@ -18,10 +18,10 @@ class ReportFailure(StrEnum):
     CRASHED = "crashed"
 
 
-REPORT_LAST_BUILT = gauge(
-    "report_last_built_timestamp_seconds",
-    "When the newest weekly report in the folder was written, in seconds since 1970; 0 if none "
-    "is there.",
+REPORT_NEWEST_DUE = gauge(
+    "report_newest_due_timestamp_seconds",
+    "When the newest weekly report that is there was due, whenever it was written, in seconds "
+    "since 1970; 0 if none is there.",
     L.ENV,
 )
 REPORTS_MISSING = gauge(
@@ -31,7 +31,8 @@ REPORTS_MISSING = gauge(
 )
 REPORTS_UNTOLD = gauge(
     "reports_untold",
-    "Reports that the webhook was not told of, or refused to be; 0 if there is no webhook.",
+    "Reports that the webhook was not told of since it is on, or refused to be; 0 if there is no "
+    "webhook.",
     L.ENV,
 )
 REPORT_FAILURES = counter(

@@ -42,9 +42,10 @@ class ReportCounters:
 
     def collect(self) -> Iterator[Metric]:
         """Return what is owed now."""
-        now, built = self._clock.now(), self._schedule.last_built()
+        now = self._clock.now()
+        newest = self._schedule.newest_due_at(now)
         said = {
-            names.REPORT_LAST_BUILT: 0.0 if built is None else built.timestamp(),
+            names.REPORT_NEWEST_DUE: 0.0 if newest is None else newest.timestamp(),
             names.REPORTS_MISSING: len(self._schedule.missing(now)),
             names.REPORTS_UNTOLD: len(self._schedule.untold(now)),
         }

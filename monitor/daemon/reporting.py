@@ -10,9 +10,11 @@ import asyncio
 import contextlib
 import json
 import logging
+import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ from monitor.weekly.computing import compute
 from monitor.weekly.files import JSON_FILE, Format, files_of, json_of
 from monitor.weekly.inputs import Asked
 from monitor.weekly.manifest import MANIFEST_FILE, PreviousPart, sha256
-from monitor.weekly.schedule import ReportSchedule, alone_in, put
+from monitor.weekly.schedule import ReportSchedule, alone_in, put, stale_scratch
 from monitor.weekly.verifying import BadManifestError, read_manifest, verify
 from monitor.weekly.week import Week
 
@@ -88,10 +90,19 @@ class Reporter:
     async def _settle_all(self) -> None:
         now = self.clock.now()
         self.schedule.begin(now)
+        self._sweep(now)
         for week in self.schedule.wanted(now):
             await self._settle(week)
             if not self.schedule.is_there(week):
                 return
+
+    def _sweep(self, now: datetime) -> None:
+        """Remove what builds that were killed left; what cannot be removed is in nobody's way."""
+        for scratch in stale_scratch(self.schedule.folder, now):
+            try:
+                shutil.rmtree(scratch)
+            except OSError as error:
+                log.warning("%s, which a killed build left, stays: %s", scratch, error)
 
     async def _settle(self, week: Week) -> None:
         try:
@@ -121,16 +132,26 @@ class Reporter:
                     log.error("a weekly report is not followed: %s", problem)
                 said = json_of(built.report)
         manifest, content = read_manifest(folder)
+        if said is None:
+            put(self.schedule.held(week), {"manifest_sha256": sha256(content)})
+            log.warning(
+                "weekly report %s holds, but nobody can be told of it: it has no %s, and its week "
+                "computed now is written otherwise (by another version, or other rows or settings)."
+                " It stays as it is; %s",
+                *(folder, JSON_FILE, _MOVE),
+            )
+            return
         notice = notice_of(json.loads(said), sha256(content), manifest.previous)
         put(self.schedule.notice(week), notice)
         late = self.schedule.due(self.clock.now()).weeks_since(week)
         built_late = f", late by {late} week{'' if late == 1 else 's'}" if late else ""
         log.info("weekly report %s: %s%s", folder, notice["judgement"], built_late)
 
-    def _said(self, reader: WeekReader, asked: Asked, folder: Path) -> bytes:
+    def _said(self, reader: WeekReader, asked: Asked, folder: Path) -> bytes | None:
         """Return the JSON of a report that is there, only if it holds and is of that week.
 
-        One that was written without it is computed again, and must be the same to the bit.
+        One that was written without it is computed again in the formats it has. ``None`` if that
+        gives other bytes: what it says is then known of its page or tables alone.
         """
         found = verify(folder, Signer(self.key).public)
         manifest = found.manifest
@@ -145,18 +166,18 @@ class Reporter:
                 return said
             raise UsageError(f"{folder} was changed meanwhile ({_MOVE})")
         report = compute(reader, asked)
-        formats = [Format(each) for each in self.schedule.reports.formats]
+        formats = sorted({Format(name.rpartition(".")[2]) for name in listed})
         again = {name: sha256(content) for name, content in files_of(report, formats).items()}
-        if again != listed:
-            raise UsageError(f"{folder} is there, and its week now says something else ({_MOVE})")
-        return json_of(report)
+        return json_of(report) if again == listed else None
 
     async def _tell(self, week: Week) -> None:
         """Tell of a report once. A receiver that fails is tried again, one that refuses is not."""
-        told = self.schedule.told(week)
-        if self.receiver is None or told.exists():
+        told, notice = self.schedule.told(week), self.schedule.notice(week)
+        if self.receiver is None or told.exists() or not notice.exists():
             return
-        body = self.schedule.notice(week).read_bytes()
+        if not self.schedule.is_to_be_told(week, self.clock.now()):
+            return
+        body = notice.read_bytes()
         answer = await self.receiver.send(body)
         if answer.outcome is PageOutcome.FAILED:
             self.counters.count(ReportFailure.WEBHOOK_FAILED)

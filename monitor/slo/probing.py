@@ -359,7 +359,7 @@ KEEPING_ALERTS: tuple[Alert, ...] = (
         summary="Davylamp in {{ $labels.env }}: nobody was told of a weekly report",
         description=(
             "The report was built. Its webhook does not answer, and is tried again every ten "
-            "minutes; or it refused, and is not."
+            "minutes; or it refused, and is not; or the report has no JSON to tell of."
         ),
         evidence=(REPORTS_UNTOLD.name, ("env",)),
     ),

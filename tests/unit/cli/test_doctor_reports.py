@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import fcntl
 import json
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from monitor.cli.doctor_line import Health, Line, Surroundings
 from monitor.cli.doctor_reports import check_reports
@@ -79,6 +84,18 @@ def test_in_its_first_hour_a_report_is_not_yet_missed(tmp_path: Path) -> None:
     clock.instant += timedelta(hours=6, minutes=59)
     put(tmp_path / "reports", "2026-W43")
     assert [line.health for line in lines(tmp_path, clock)] == [Health.OK]
+
+
+def test_a_folder_whose_files_cannot_be_locked_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    (tmp_path / "reports").mkdir()
+    [line] = lines(tmp_path)
+    assert (line.health, "locks no files" in line.said) == (Health.FAIL, True)
 
 
 def test_a_secret_of_the_webhook_that_is_missing_fails(tmp_path: Path) -> None:

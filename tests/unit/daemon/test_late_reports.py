@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -75,9 +76,9 @@ def test_weeks_that_were_missed_are_built_in_order_and_chained(
     said = [each.message for each in caplog.records if "weekly report" in each.message]
     assert [each.partition(", ")[2] for each in said] == ["late by 2 weeks", "late by 1 week", ""]
     assert value(registry, "reports_missing") == 0
-    assert value(registry, "report_last_built_timestamp_seconds") == pytest.approx(
-        (tmp_path / "reports" / WEEKS[-1] / MANIFEST_FILE).stat().st_mtime
-    )
+    # Its week ended then, six hours before.
+    due_at = datetime(2026, 11, 16, 6, tzinfo=UTC).timestamp()
+    assert value(registry, "report_newest_due_timestamp_seconds") == due_at
 
 
 def test_the_webhook_is_told_of_each_in_order(
@@ -146,14 +147,18 @@ def test_what_a_killed_process_left_is_no_report_and_in_nobodys_way(
     clock = ManualClock()
     of = reporter(settings(tmp_path, None), store, clock)
     look(of)
-    half = tmp_path / "reports" / f".{WEEKS[1]}.left" / "report"
-    half.mkdir(parents=True)
-    (half / "report.json").write_text("{")
+    half, fresh = (tmp_path / "reports" / f".{WEEKS[1]}.{name}_" for name in ("1234567", "7654321"))
+    for scratch in (half, fresh):
+        (scratch / "report").mkdir(parents=True)
+        (scratch / "report" / "report.json").write_text("{")
+    os.utime(half, (0, clock.now().timestamp()))
+    os.utime(fresh, (0, (clock.now() + timedelta(weeks=1)).timestamp()))
     (tmp_path / "reports" / f".{WEEKS[1]}.notice.json.half").write_text("{")
     clock.instant += timedelta(weeks=1)
     look(of)
     assert verify(tmp_path / "reports" / WEEKS[1], Signer(store.key).public).problems == ()
     assert previous(tmp_path, WEEKS[1]) == WEEKS[0]
+    assert (half.exists(), fresh.exists()) == (False, True)
 
 
 def test_two_on_one_folder_do_not_meet(
@@ -221,7 +226,7 @@ def test_a_folder_that_cannot_be_seen_is_owed_its_reports(tmp_path: Path, store:
     (tmp_path / "reports").rmdir()
     look(of)
     assert value(registry, "reports_missing") == 1
-    assert value(registry, "report_last_built_timestamp_seconds") == 0
+    assert value(registry, "report_newest_due_timestamp_seconds") == 0
     assert value(registry, "report_failures_total", kind="files") == 1
 
 

@@ -9,6 +9,7 @@ import json
 import logging
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,7 +24,10 @@ from monitor.config import Config
 from monitor.daemon.reporting import LOOK_SECONDS, Reporter, reporting
 from monitor.errors import ConfigError
 from monitor.store import Store, open_store
-from monitor.weekly.manifest import MANIFEST_FILE, sha256
+from monitor.weekly.asking import asked_of
+from monitor.weekly.building import build
+from monitor.weekly.files import Format
+from monitor.weekly.manifest import MANIFEST_FILE, Signed, manifest_of, sha256
 from monitor.weekly.verifying import verify
 from tests.fakes.events_v2 import Endpoint, serving
 from tests.unit.daemon.installed import ManualClock, config_of
@@ -263,6 +267,81 @@ def test_a_folder_that_holds_the_report_of_another_week_is_not_followed(
     assert "holds another report" in caplog.text
     assert "of another week" in caplog.text
     assert previous_of(tmp_path, "2026-W45")["week"] == "2026-W43"
+
+
+def _write(of: Reporter, files: dict[str, bytes]) -> Path:
+    """Put the report of the week that is due there, signed by the key, as another version did."""
+    week = of.schedule.due(of.clock.now())
+    signed = Signed(
+        davylamp="0.0.1",
+        installation=of.key.fingerprint,
+        environment=of.config.environment,
+        week=week,
+        previous=None,
+    )
+    folder = of.schedule.folder / week.label
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    (folder / MANIFEST_FILE).write_bytes(manifest_of(files, signed, Signer(of.key)))
+    return folder
+
+
+@pytest.mark.parametrize("formats", [[Format.HTML], [Format.HTML, Format.CSV]])
+def test_a_report_built_by_hand_in_other_formats_is_told_of(
+    tmp_path: Path, store: Store, endpoint: Endpoint, formats: list[Format]
+) -> None:
+    endpoint.answer(200)
+    of = reporter(settings(tmp_path, endpoint, formats=["csv"]), store, ManualClock())
+    week = of.schedule.due(of.clock.now())
+    folder = of.schedule.folder / week.label
+    with closing(of.open_reader()) as reader:
+        built = build(reader, asked_of(of.config, week, None), formats, folder, of.key)
+    look(of)
+    assert of.schedule.missing(of.clock.now()) == ()
+    [told] = endpoint.arrived
+    assert (told.event["week"], told.event["manifest_sha256"]) == (
+        week.label,
+        built.manifest_sha256,
+    )
+
+
+def test_a_report_that_holds_and_cannot_be_told_of_is_there_and_said_once(
+    tmp_path: Path, store: Store, endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoint.answer(200)
+    clock = ManualClock()
+    config = settings(tmp_path, endpoint, formats=["html"])
+    of = reporter(config, store, clock)
+    folder = _write(of, {"report.html": b"<p>The page of an older version.</p>"})
+    before = (folder / MANIFEST_FILE).read_bytes()
+    for _ in range(2):
+        look(again(of, config, store))
+    assert (folder / MANIFEST_FILE).read_bytes() == before
+    assert caplog.text.count("holds, but nobody can be told of it: it has no report.json") == 1
+    assert endpoint.arrived == []
+    now = clock.now()
+    assert (of.schedule.missing(now), len(of.schedule.untold(now))) == ((), 1)
+    # Moved away, as the log says, it is built anew and told of.
+    folder.rename(tmp_path / "elsewhere")
+    look(again(of, config, store))
+    assert [each.event["week"] for each in endpoint.arrived] == [folder.name]
+    assert of.schedule.untold(now) == ()
+
+
+def test_a_webhook_that_is_added_is_told_of_the_last_report_alone(
+    tmp_path: Path, store: Store, endpoint: Endpoint
+) -> None:
+    endpoint.answer(200, 200)
+    clock = ManualClock()
+    look(reporter(settings(tmp_path, None), store, clock))
+    clock.instant += timedelta(weeks=1)
+    look(reporter(settings(tmp_path, None), store, clock))
+    config = settings(tmp_path, endpoint)
+    look(reporter(config, store, clock))
+    clock.instant += timedelta(weeks=1)
+    look(reporter(config, store, clock))
+    assert [each.event["week"] for each in endpoint.arrived] == ["2026-W44", "2026-W45"]
 
 
 def previous_of(folder: Path, week: str) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import os
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,8 +13,16 @@ from typing import Any
 
 import pytest
 
-from monitor.weekly.manifest import MANIFEST_FILE
-from monitor.weekly.schedule import SINCE_FILE, ReportSchedule, alone_in, put
+from monitor.errors import UsageError
+from monitor.weekly.manifest import MANIFEST_FILE, sha256
+from monitor.weekly.schedule import (
+    SINCE_FILE,
+    ReportSchedule,
+    alone_in,
+    check_locks,
+    put,
+    stale_scratch,
+)
 from monitor.weekly.week import Week
 from tests.unit.daemon.installed import config_of
 
@@ -42,6 +53,11 @@ def build(base: Path, *weeks: str, told: str | None = None, noticed: bool = True
         if told is not None:
             said = json.dumps({"outcome": told})
             (base / "reports" / f"{week}.told.json").write_text(said)
+
+
+def since(schedule: ReportSchedule) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(schedule.since_file.read_text())
+    return said
 
 
 def labels(weeks: tuple[Week, ...]) -> list[str]:
@@ -138,7 +154,7 @@ def test_a_half_folder_is_no_report(tmp_path: Path) -> None:
     (tmp_path / "reports" / ".2026-W44.notice.json.half").write_text("{}")
     (tmp_path / "reports" / "2026-W43").mkdir()
     assert labels(schedule.missing(NOW)) == ["2026-W44"]
-    assert schedule.last_built() is None
+    assert schedule.newest_due_at(NOW) is None
 
 
 def test_a_clock_that_is_set_back_makes_older_weeks_owed_only_while_it_is(tmp_path: Path) -> None:
@@ -170,7 +186,7 @@ def test_what_is_kept_and_cannot_be_read_is_as_if_nothing_were(
     schedule.since_file.write_text(content)
     assert labels(schedule.missing(NOW)) == ["2026-W44"]
     schedule.begin(NOW)
-    assert json.loads(schedule.since_file.read_text()) == {"week": "2026-W44"}
+    assert since(schedule) == {"week": "2026-W44", "told_week": None}
 
 
 def test_since_when_it_is_on_is_kept_with_the_store(tmp_path: Path) -> None:
@@ -179,7 +195,7 @@ def test_since_when_it_is_on_is_kept_with_the_store(tmp_path: Path) -> None:
     schedule.begin(NOW + 3 * WEEK)
     assert schedule.since_file.name == SINCE_FILE
     assert schedule.since_file.parent != schedule.folder
-    assert json.loads(schedule.since_file.read_text()) == {"week": "2026-W44"}
+    assert since(schedule) == {"week": "2026-W44", "told_week": None}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +214,7 @@ def test_a_folder_that_is_not_there_owes_every_week(tmp_path: Path) -> None:
     schedule.begin(NOW - WEEK)
     schedule.folder.rmdir()
     assert labels(schedule.missing(NOW)) == ["2026-W43", "2026-W44"]
-    assert (schedule.untold(NOW), schedule.last_built()) == ((), None)
+    assert (schedule.untold(NOW), schedule.newest_due_at(NOW)) == ((), None)
 
 
 def test_a_file_is_whole_and_its_owners_whatever_a_killed_process_left(tmp_path: Path) -> None:
@@ -217,3 +233,128 @@ def test_a_folder_is_held_by_one_and_let_go_of(tmp_path: Path) -> None:
         assert (first, second) == (True, False)
     with alone_in(tmp_path) as again:
         assert again
+
+
+FOUR = ("2026-W41", "2026-W42", "2026-W43", "2026-W44")
+
+
+def test_a_webhook_that_is_added_is_told_of_the_last_report_and_of_none_before(
+    tmp_path: Path,
+) -> None:
+    schedule_of(tmp_path).begin(NOW - 3 * WEEK)
+    build(tmp_path, *FOUR)
+    schedule = schedule_of(tmp_path, webhook=HOOK)
+    # As the doctor sees it before a daemon was started, and after.
+    assert labels(schedule.untold(NOW)) == ["2026-W44"]
+    schedule.begin(NOW)
+    assert labels(schedule.untold(NOW)) == ["2026-W44"]
+    build(tmp_path, "2026-W45")
+    assert labels(schedule.untold(NOW + WEEK)) == ["2026-W44", "2026-W45"]
+
+
+def test_a_webhook_that_was_off_is_not_told_of_what_was_built_meanwhile(tmp_path: Path) -> None:
+    on = schedule_of(tmp_path, webhook=HOOK)
+    on.begin(NOW - 3 * WEEK)
+    build(tmp_path, "2026-W41", told="accepted")
+    build(tmp_path, *FOUR[1:])
+    schedule_of(tmp_path).begin(NOW - 2 * WEEK)
+    assert labels(on.untold(NOW)) == ["2026-W44"]
+
+
+def test_a_webhook_of_before_is_told_since_the_first_report_it_was_told_of(tmp_path: Path) -> None:
+    schedule = schedule_of(tmp_path, webhook=HOOK)
+    schedule.since_file.parent.mkdir()
+    schedule.since_file.write_text('{"week": "2026-W41"}')
+    build(tmp_path, "2026-W41")
+    build(tmp_path, "2026-W42", told="accepted")
+    build(tmp_path, "2026-W43", "2026-W44")
+    assert labels(schedule.untold(NOW)) == ["2026-W43", "2026-W44"]
+    schedule.begin(NOW)
+    assert since(schedule) == {"week": "2026-W41", "told_week": "2026-W42"}
+
+
+def test_a_report_is_as_old_as_its_week_whenever_it_was_copied(tmp_path: Path) -> None:
+    schedule = schedule_of(tmp_path, day="tuesday", time="07:30")
+    build(tmp_path, "2026-W40", "2026-W41")
+    due_at = datetime(2026, 10, 13, 7, 30, tzinfo=UTC)
+    assert schedule.newest_due_at(NOW) == due_at
+    assert schedule.due(due_at).label == "2026-W41"
+    assert schedule.due(due_at - timedelta(seconds=1)).label == "2026-W40"
+    # Built under a clock that was ahead.
+    build(tmp_path, "2026-W50")
+    assert schedule.newest_due_at(NOW) == due_at
+
+
+def test_a_report_that_holds_and_cannot_be_told_of_is_there_while_it_is_the_one_that_held(
+    tmp_path: Path,
+) -> None:
+    schedule = schedule_of(tmp_path, webhook=HOOK)
+    build(tmp_path, "2026-W44", noticed=False)
+    week = Week.parse("2026-W44")
+    put(schedule.held(week), {"manifest_sha256": sha256(b"{}")})
+    assert (schedule.missing(NOW), labels(schedule.untold(NOW))) == ((), ["2026-W44"])
+    manifest = schedule.folder / "2026-W44" / MANIFEST_FILE
+    manifest.write_text("{ }")
+    assert labels(schedule.missing(NOW)) == ["2026-W44"]
+    manifest.unlink()
+    assert labels(schedule.missing(NOW)) == ["2026-W44"]
+    put(schedule.held(week), {})
+    assert labels(schedule.missing(NOW)) == ["2026-W44"]
+
+
+def test_what_killed_builds_left_is_stale_after_an_hour_and_nothing_else_is(tmp_path: Path) -> None:
+    names = (
+        *(".2026-W44.a1b2c3d_", ".2026-W45.a1b2c3d_", ".2026-W99.a1b2c3d_", ".2026-W44.mine"),
+        *("2026-W44", ".other"),
+    )
+    for name in names:
+        (tmp_path / name).mkdir()
+    (tmp_path / ".2026-W44.notice.json.half").write_text("{")
+    (tmp_path / ".2026-W43.a1b2c3d4").write_text("a file")
+    (tmp_path / ".2026-W43.a1b2c3d5").symlink_to(tmp_path / ".other")
+    for each in tmp_path.iterdir():
+        os.utime(each, (0, (NOW - timedelta(minutes=61)).timestamp()))
+    os.utime(tmp_path / ".2026-W45.a1b2c3d_", (0, (NOW - timedelta(minutes=59)).timestamp()))
+    assert [each.name for each in stale_scratch(tmp_path, NOW)] == [".2026-W44.a1b2c3d_"]
+
+
+def test_a_file_system_without_locks_is_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    check_locks(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(UsageError, match=r"locks no files .*no locks.*reports\.folder"):
+        check_locks(tmp_path)
+    with pytest.raises(UsageError, match="locks no files"), alone_in(tmp_path):
+        pass
+    assert not [each for each in tmp_path.iterdir() if each.name != ".davylamp.lock"]
+
+
+def test_the_locks_are_seen_while_the_folder_is_held(tmp_path: Path) -> None:
+    with alone_in(tmp_path) as alone:
+        check_locks(tmp_path)
+        assert alone
+
+
+def test_a_restored_store_owes_what_it_owed_while_the_reports_are_there(tmp_path: Path) -> None:
+    # A backup has neither the reports nor since when they are on.
+    schedule = schedule_of(tmp_path, webhook=HOOK)
+    schedule.begin(NOW - 2 * WEEK)
+    build(tmp_path, "2026-W42", told="accepted")
+    build(tmp_path, "2026-W43")
+    owed = (["2026-W44"], ["2026-W43"])
+    assert (labels(schedule.missing(NOW)), labels(schedule.untold(NOW))) == owed
+    schedule.since_file.unlink()
+    schedule.begin(NOW)
+    assert (labels(schedule.missing(NOW)), labels(schedule.untold(NOW))) == owed
+    assert since(schedule) == {"week": "2026-W42", "told_week": "2026-W42"}
+
+
+def test_a_clock_that_was_behind_at_first_owes_no_more_than_four_weeks(tmp_path: Path) -> None:
+    schedule = schedule_of(tmp_path)
+    schedule.begin(NOW - 52 * WEEK)
+    schedule.begin(NOW)
+    assert labels(schedule.missing(NOW)) == list(FOUR)
