@@ -150,7 +150,8 @@ _READINGS = f"(SELECT * FROM {TABLES[NodeSnapshotRow]} FINAL WHERE {before('at')
 NODES = (
     "SELECT r.target, r.node, r.engine, r.engine_version, r.role, r.conformity, r.readings, "  # noqa: S608
     "r.conforming, r.failing, r.unknown, f.failing_since, f.failing_until, r.failed, r.warned, "
-    "r.unsure, r.last_at, r.hours_told, r.silence FROM (SELECT n.target AS target, n.node AS node, "
+    "r.unsure, r.last_at, r.hours_told, r.silence, r.first_told, r.last_told "
+    "FROM (SELECT n.target AS target, n.node AS node, "
     "argMax(n.engine, n.at) AS engine, argMax(n.engine_version, n.at) AS engine_version, "
     "argMax(n.role, n.at) AS role, argMax(n.conformity, n.at) AS conformity, count() AS readings, "
     f"countIf(n.conformity IN {_WELL}) AS conforming, countIf(n.conformity = 'fail') AS failing, "
@@ -158,6 +159,7 @@ NODES = (
     "argMax(n.failed_rules, n.at) AS failed, argMax(n.warned_rules, n.at) AS warned, "
     "argMax(n.unknown_rules, n.at) AS unsure, max(n.at) AS last_at, "
     f"uniqExactIf(toStartOfHour(n.at), {_TOLD}) AS hours_told, "
+    f"minOrNullIf(n.at, {_TOLD}) AS first_told, maxOrNullIf(n.at, {_TOLD}) AS last_told, "
     f"{_silence('min(n.at)', 'max(n.at)')} AS silence "
     f"FROM {_READINGS} AS n WHERE n.at >= {_SINCE} GROUP BY n.target, n.node) AS r "
     "LEFT JOIN (SELECT a.target AS target, a.node AS node, "
@@ -173,9 +175,15 @@ NODE_COUNTS = (
     f"countIf(conformity IN {_WELL}) FROM {TABLES[NodeSnapshotRow]} FINAL "
     f"WHERE {within('at')} GROUP BY target"
 )
+NODE_BEGINNINGS = (
+    f"SELECT target, min(at) AS begun FROM {TABLES[NodeSnapshotRow]} "  # noqa: S608
+    f"WHERE {before('at')} GROUP BY target"
+)
+# Nobody looked before there was anything to look with.
 NODE_SILENCES = (
-    f"SELECT n.target, {_silence(_SINCE, _UNTIL)} FROM {TABLES[NodeSnapshotRow]} AS n "  # noqa: S608
-    f"WHERE {within('n.at')} GROUP BY n.target"
+    f"SELECT n.target, {_silence(f'greatest({_SINCE}, min(b.begun))', _UNTIL)} "  # noqa: S608
+    f"FROM {TABLES[NodeSnapshotRow]} AS n INNER JOIN ({NODE_BEGINNINGS}) AS b "
+    f"ON b.target = n.target WHERE {within('n.at')} GROUP BY n.target"
 )
 
 GOLDEN = "golden prompts"

@@ -28,6 +28,7 @@ from monitor.store.week_questions import (
     CHANGES,
     DRAINS,
     LEAKS,
+    NODE_BEGINNINGS,
     NODE_COUNTS,
     NODE_SILENCES,
     NODES,
@@ -210,13 +211,21 @@ class WeekReader(ExchangeReader):
         """Return what was read of each node in a span, and since when it fails."""
         return self._client.query(NODES, span.bound())
 
+    def node_beginnings(self, until: datetime) -> dict[str, datetime]:
+        """Return by target when a node of it was first read, as far as rows are kept."""
+        rows = self._client.query(NODE_BEGINNINGS, {"until": until.astimezone(UTC)})
+        return {str(target): _utc(at) for target, at in rows}
+
     def node_counts(self, span: Span) -> dict[str, tuple[int, int, int]]:
         """Return by target how many readings of its nodes there are, failed and conformed."""
         rows = self._client.query(NODE_COUNTS, span.bound())
         return {str(target): (int(n), int(bad), int(well)) for target, n, bad, well in rows}
 
     def node_silences(self, span: Span) -> dict[str, float]:
-        """Return by target the longest time without a reading of any node that could tell, in h."""
+        """Return by target the longest time without a reading of any node that could tell, in h.
+
+        It begins with the span, or with the first reading ever if that is in it.
+        """
         rows = self._client.query(NODE_SILENCES, span.bound())
         return {str(target): float(hours) for target, hours in rows}
 

@@ -45,7 +45,7 @@ def asked_of(config: Config, week: Week, drill: Path | None = None) -> Asked:
 
 
 def _known(config: Config, target: AnyTarget, golden: dict[str, GoldenPrompt]) -> KnownTarget:
-    nodes = bool(target.nodes or target.node_sources)
+    nodes, finds = tuple(each.name for each in target.nodes), bool(target.node_sources)
     unprobed = tuple(_unprobed(target))
     if not isinstance(target, Target):
         return KnownTarget(
@@ -53,6 +53,7 @@ def _known(config: Config, target: AnyTarget, golden: dict[str, GoldenPrompt]) -
             model="",
             asked=False,
             nodes=nodes,
+            finds_nodes=finds,
             objective_ratio=1.0,
             planned=(),
             gaps=unprobed,
@@ -64,6 +65,7 @@ def _known(config: Config, target: AnyTarget, golden: dict[str, GoldenPrompt]) -
         model=target.model,
         asked=True,
         nodes=nodes,
+        finds_nodes=finds,
         objective_ratio=round(config.for_target(target).objective_percent / _HUNDRED, 9),
         planned=tuple(
             Place(probe=each.probe, shape=PROBES[each.probe].shape, stratum=each.stratum)

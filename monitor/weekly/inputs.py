@@ -35,16 +35,23 @@ class Gap:
 class KnownTarget:
     """A target as it is configured. One that is not ``asked`` is known by its nodes alone.
 
-    ``objective_ratio`` is the share of its answers that must be good.
+    ``nodes`` are the names of those that are listed; with ``finds_nodes`` others are found, and
+    come and go. ``objective_ratio`` is the share of its answers that must be good.
     """
 
     name: str
     model: str
     asked: bool
-    nodes: bool
+    nodes: tuple[str, ...]
+    finds_nodes: bool
     objective_ratio: float
     planned: tuple[Place, ...]
     gaps: tuple[Gap, ...]
+
+    @property
+    def reads_nodes(self) -> bool:
+        """True if nodes of it are to be read."""
+        return bool(self.nodes or self.finds_nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ class Seen:
 
     ``known`` is ``None`` for a target that is not configured. ``hours`` are those of the week in
     which at least one scheduled answer was judged; ``nodes_silent_hours`` is the longest time of
-    it in which no reading of any node could tell.
+    it, since the first reading ever, in which no reading of any node could tell.
     """
 
     known: KnownTarget | None
@@ -275,8 +275,11 @@ def _not_shown(seen: Seen) -> str:
 
 
 def _unread_nodes(seen: Seen) -> str:
-    if seen.known is not None and seen.known.nodes and not seen.nodes:
+    known = seen.known
+    if known is not None and known.reads_nodes and not seen.nodes:
         return "its nodes were not read"
+    if known is not None and (unread := set(known.nodes) - {row.node for row in seen.nodes}):
+        return f"{len(unread)} of its {_many(len(known.nodes), 'listed node')} were never read"
     if seen.nodes and seen.nodes_silent_hours > LONGEST_UNKNOWN_HOURS:
         return f"for {seen.nodes_silent_hours:.1f} hours no reading of any node could tell"
     unsure = [

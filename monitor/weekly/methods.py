@@ -86,11 +86,13 @@ _WORDS = {
         "scores of the week are counted."
     ),
     "nodes": (
-        "What a node says of itself, held against rules. A node that comes or goes in the week is "
-        "held to the time between its first and its last reading. Days failing count from the "
-        "first failing reading since the last good one: how it was before it was first read is not "
-        "known. Days exposed count from the day on which the oldest fault that it fails by "
-        "became public, by the rules of when the report was built."
+        "What a node says of itself, held against rules. A node that is listed is held to the "
+        "whole week, but not to before the first reading ever of a node of its target; one that "
+        "was found may come and go, and is held to the time between its first and its last "
+        "reading. Days failing count from the first failing reading since the last good one: how "
+        "it was before it was first read is not known. Days exposed count from the day on which "
+        "the oldest fault that it fails by became public, by the rules of when the report was "
+        "built."
     ),
     "accepted deviations and plans": ("As configured when the report was built."),
     "prompts": (

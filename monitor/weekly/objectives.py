@@ -55,7 +55,7 @@ def _told(counts: Counts, asked: Asked, objective: Objective) -> Iterator[Object
 def _probes(objective: Objective, target: KnownTarget) -> list[str]:
     """Return the probes that an objective has a row for; one without a name is all of them."""
     if objective.sli is Sli.NODES:
-        return [""] if target.nodes else []
+        return [""] if target.reads_nodes else []
     if not target.asked:
         return []
     # Sizes are those of a target, whichever probes ask them.

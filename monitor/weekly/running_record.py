@@ -100,8 +100,9 @@ class NodeRow:
     """A serving node as it was read in the week. Readings that could not tell are neither.
 
     ``unknown_ratio`` is their share, ``hours_unknown`` says in how many of the week's 168 hours no
-    reading could tell, and ``longest_unknown_hours`` for how long at a stretch none could, between
-    its first and its last reading.
+    reading could tell, and ``longest_unknown_hours`` for how long at a stretch none could: of one
+    that is listed in the configuration in the whole week, but not before the first reading ever of
+    a node of its target; of one that was found between its first and its last reading.
     ``failing_since`` is the first of the readings that failed without a passing one in between,
     ``days_failing`` counts from it to the last of these. The oldest fault by which it failed last
     was public since ``public_since``, ``days_exposed`` before that reading.

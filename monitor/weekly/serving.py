@@ -12,6 +12,7 @@ from monitor.weekly.inputs import Asked
 from monitor.weekly.running_record import ContextRow, NodeRow
 
 _DAY_SECONDS = 86_400.0
+_HOUR_SECONDS = 3_600.0
 _WEEK_HOURS = 7 * 24
 FAILS_BELOW = "fails below what it says"
 
@@ -62,10 +63,18 @@ def _state(ladder: LadderRow) -> str:
 
 def nodes_of(reader: WeekReader, asked: Asked, span: Span) -> tuple[NodeRow, ...]:
     """Return what was read of each node in a span."""
-    return tuple(_node(row, asked.faults_public) for row in reader.node_readings(span))
+    begun = reader.node_beginnings(span.until)
+    listed = {(target.name, name) for target in asked.targets for name in target.nodes}
+    rows = []
+    for row in reader.node_readings(span):
+        held = None
+        if (row[0], row[1]) in listed:
+            held = Span(since=max(span.since, begun[str(row[0])]), until=span.until)
+        rows.append(_node(row, asked.faults_public, held))
+    return tuple(rows)
 
 
-def _node(row: Row, faults_public: Mapping[str, date]) -> NodeRow:
+def _node(row: Row, faults_public: Mapping[str, date], held: Span | None) -> NodeRow:
     since, until = row[10], row[11]
     dates = [faults_public[rule] for rule in row[12] if rule in faults_public]
     public = min(dates) if dates and until is not None else None
@@ -82,7 +91,7 @@ def _node(row: Row, faults_public: Mapping[str, date]) -> NodeRow:
         unknown=int(row[9]),
         unknown_ratio=int(row[9]) / int(row[6]),
         hours_unknown=_WEEK_HOURS - int(row[16]),
-        longest_unknown_hours=round(float(row[17]), 4),
+        longest_unknown_hours=round(_longest_unknown(row, held), 4),
         failing_since=since,
         days_failing=_days(since, until),
         public_since=public,
@@ -92,6 +101,23 @@ def _node(row: Row, faults_public: Mapping[str, date]) -> NodeRow:
         unknown_rules=tuple(map(str, row[14])),
         last_at=row[15],
     )
+
+
+def _longest_unknown(row: Row, held: Span | None) -> float:
+    """Return for how many hours at a stretch a node was not told of the time it is held to.
+
+    One that is held to no time may come and go: it is told between its first and last reading.
+    """
+    within, first, last = float(row[17]), row[18], row[19]
+    if held is None:
+        return within
+    if first is None or last is None:
+        return _hours(held.since, held.until)
+    return max(within, _hours(held.since, first), _hours(last, held.until))
+
+
+def _hours(since: datetime, until: datetime) -> float:
+    return (until - since).total_seconds() / _HOUR_SECONDS
 
 
 def _midnight(day: date | None) -> datetime | None:

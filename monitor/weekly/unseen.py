@@ -13,6 +13,7 @@ from monitor.weekly.inputs import Asked, Gap, KnownTarget
 from monitor.weekly.judging import HOURS, LONGEST_UNKNOWN_HOURS
 from monitor.weekly.record import CellRow, CellState, DayRow, FindingRow, StratumRow, UnseenRow
 from monitor.weekly.running_record import ContextRow, NodeRow, UnjudgedRow
+from monitor.weekly.week import Week
 
 _EVERYWHERE = "all targets"
 _CELLS = {
@@ -21,6 +22,7 @@ _CELLS = {
 }
 _REPORTED_SHAPE = "scan"
 _MOST_NAMED = 10
+_HOUR_SECONDS = 3_600.0
 
 
 def unseen_strata(rows: Iterable[StratumRow]) -> Iterator[UnseenRow]:
@@ -127,23 +129,35 @@ def untold_rotation(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:
 def unseen_nodes(
     asked: Asked, nodes: Sequence[NodeRow], silences: Mapping[str, float]
 ) -> Iterator[UnseenRow]:
-    """Yield targets whose nodes were not read, and when nodes could not be told."""
-    read = {row.target for row in nodes}
+    """Yield targets and listed nodes that were not read, and when nodes could not be told."""
+    read, told = {row.target for row in nodes}, {(row.target, row.node) for row in nodes}
     for target in asked.targets:
         if target.name not in read:
-            why = "no reading is stored" if target.nodes else "none is configured"
+            why = "no reading is stored" if target.reads_nodes else "none is configured"
             yield _row(target.name, "nodes", "versions, settings and pools", why)
+        for name in target.nodes:
+            if (target.name, name) not in told:
+                yield _row(target.name, "nodes", f"node {name}", "listed, and never read")
     for name, hours in sorted(silences.items()):
         if hours > LONGEST_UNKNOWN_HOURS:
             why = f"for {hours:.1f} hours at a stretch no reading of any node could tell"
             yield _row(name, "nodes", "all nodes", why)
     for row in nodes:
-        if row.unknown:
-            why = (
-                f"{row.unknown:,} of {row.readings:,} readings could not tell; none could in "
-                f"{row.hours_unknown} of {HOURS} hours, {row.longest_unknown_hours:.1f} in a row"
-            )
+        if why := "; ".join(_untold(row, asked.week)):
             yield _row(row.target, "nodes", f"node {row.node}", why)
+
+
+def _untold(row: NodeRow, week: Week) -> Iterator[str]:
+    """Yield why a node that was read is not known all the time."""
+    if row.unknown or row.longest_unknown_hours > LONGEST_UNKNOWN_HOURS:
+        yield f"{row.unknown:,} of {row.readings:,} readings could not tell"
+        yield (
+            f"none could in {row.hours_unknown} of {HOURS} hours, "
+            f"{row.longest_unknown_hours:.1f} in a row"
+        )
+    hours = (week.until - row.last_at).total_seconds() / _HOUR_SECONDS
+    if hours > LONGEST_UNKNOWN_HOURS:
+        yield f"not read since {row.last_at:%Y-%m-%d %H:%M} UTC, {hours:.1f} hours before the end"
 
 
 def unseen_sources(asked: Asked, context: Iterable[ContextRow]) -> Iterator[UnseenRow]:

@@ -22,7 +22,7 @@ def test_a_target_is_known_with_its_plan_and_what_it_leaves_out(tmp_path: Path) 
     asked = asked_of(config_of(tmp_path), WEEK)
     [target] = asked.targets
     assert (target.name, target.model, target.asked, target.nodes) == (
-        *("glm", "glm-5.3", True, False),
+        *("glm", "glm-5.3", True, ()),
     )
     assert target.objective_ratio == 0.999
     assert {place.shape for place in target.planned} >= {"canary", "golden", "pair", "boundary"}
@@ -41,7 +41,8 @@ def test_a_target_of_nodes_alone_is_known_and_not_asked(tmp_path: Path) -> None:
     found = asked_of(config, WEEK)
     target = found.known("served")
     assert target is not None
-    assert (target.asked, target.nodes, target.planned) == (False, True, ())
+    assert (target.asked, target.nodes, target.planned) == (False, ("10.0.0.1:30000",), ())
+    assert (target.finds_nodes, target.reads_nodes) == (False, True)
     assert [(gap.code, gap.stratum) for gap in target.gaps] == [("unprobed", "old-model")]
     assert found.probed == ("glm",)
 

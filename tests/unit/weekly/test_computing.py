@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -37,14 +38,14 @@ def week() -> Week:
     return next(WEEKS)
 
 
-Computed = Callable[[Week], WeeklyReport]
+Computed = Callable[..., WeeklyReport]
 
 
 @pytest.fixture
 def computed(store: Store) -> Computed:
-    def of(week: Week) -> WeeklyReport:
+    def of(week: Week, *nodes: str) -> WeeklyReport:
         store.writer.flush()
-        known = (target(STRATUM),)
+        known = (replace(target(STRATUM), nodes=nodes),)
         asked = Asked(week=week, environment="lab", targets=known, objectives=(), accepted=())
         with closing(WeekReader(connect(store.location, read_only=True))) as reader:
             return compute(reader, asked)
@@ -109,11 +110,13 @@ def leak_of(name: str, at: datetime) -> FindingRow:
     )
 
 
-def reading_of(name: str, at: datetime, conformity: str) -> NodeSnapshotRow:
+def reading_of(
+    name: str, at: datetime, conformity: str, node: str = "prefill-0"
+) -> NodeSnapshotRow:
     return NodeSnapshotRow(
-        id=f"reading-{at:%Y%m%d%H}",
+        id=f"reading-{node}-{at:%Y%m%d%H}",
         at=at,
-        node="prefill-0",
+        node=node,
         target=name,
         engine="sglang",
         engine_version="0.5",
@@ -267,6 +270,31 @@ def test_how_long_nodes_could_not_be_told_is_in_hours(
     ]
     # From the last that could tell to the week's end.
     assert why == ["for 127.5 hours at a stretch no reading of any node could tell"]
+
+
+def test_a_listed_node_is_held_to_the_whole_week_and_a_found_one_to_when_it_was_there(
+    store: Store, week: Week, computed: Computed
+) -> None:
+    hour = timedelta(hours=1)
+    begun = week.since + 3 * hour
+    steady = [reading_of("glm", begun + n * hour, "pass", "A") for n in range(165)]
+    once = [
+        reading_of("glm", begun + 2 * hour, state, name)
+        for name, state in (("B", "pass"), ("found", "pass"), ("C", "unknown"))
+    ]
+    store.writer.put([*answer(week.since), *steady, *once])
+    report = computed(week, "A", "B", "C", "D")
+    longest = {row.node: row.longest_unknown_hours for row in report.nodes}
+    # Before its first reading nobody could look: the installation was new.
+    assert longest == {"A": 1.0, "B": 163.0, "C": 165.0, "found": 0.0}
+    told = {r.where: r.why for r in report.not_looked_at if r.what == "nodes"}
+    assert told.keys() == {"node B", "node C", "node D", "node found"}
+    assert "all nodes" not in told
+    # One that was read before the week is held to all of it.
+    before = reading_of("glm", week.since - timedelta(days=1), "pass", "A")
+    store.writer.put([before])
+    again = {row.node: row for row in computed(week, "A", "B", "C", "D").nodes}
+    assert (again["A"].longest_unknown_hours, again["C"].longest_unknown_hours) == (3.0, 168.0)
 
 
 def test_verdicts_that_were_written_twice_are_kept_once(store: Store, week: Week) -> None:

@@ -55,7 +55,8 @@ def week() -> Week:
 def told(store: Store, week: Week) -> Telling:
     known = replace(
         target(place("canary", "short"), place("pair", "8k")),
-        nodes=True,
+        nodes=("prefill-0",),
+        finds_nodes=False,
         gaps=(
             Gap(probe="burst", stratum="mixed/c16/cold/both/pair", code="c", reason="", tokens=1),
             Gap(probe="", stratum="a-model-nobody-asks", code="c", reason="", tokens=None),

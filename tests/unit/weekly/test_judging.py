@@ -175,7 +175,15 @@ UNSURE = {
     "some bad": ({"now": week(5_000, bad=3)}, "may be bad"),
     "not shown": ({"objectives": [objective(Attainment.NOT_SHOWN)]}, "objective answers"),
     "unknown": ({"objectives": [objective(Attainment.UNKNOWN)]}, "not shown to be met"),
-    "nodes": ({"known": replace(target(), nodes=True), "nodes": ()}, "nodes were not read"),
+    "nodes": ({"known": replace(target(), nodes=("A",)), "nodes": ()}, "nodes were not read"),
+    "found nodes": (
+        {"known": replace(target(), finds_nodes=True), "nodes": ()},
+        "nodes were not read",
+    ),
+    "a node that was never read": (
+        {"known": replace(target(), nodes=("A", "B")), "nodes": [node(node="A")]},
+        "1 of its 2 listed nodes were never read",
+    ),
     "unsure nodes": (
         {"nodes": [node(), node(unknown=3, unknown_ratio=MOST_UNKNOWN_SHARE + 0.01)]},
         "1 node could not be told for long: at worst in 11.0% of the readings",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from monitor.slo import Objective
@@ -13,12 +14,13 @@ from monitor.weekly.running_record import ContextRow, NodeRow, UnjudgedRow
 from tests.unit.weekly.samples import WEEK, a_cell, a_finding, a_row
 
 
-def asked(*objectives: Objective, nodes: bool = False) -> Asked:
+def asked(*objectives: Objective, nodes: tuple[str, ...] = (), finds: bool = False) -> Asked:
     known = KnownTarget(
         name="glm",
         model="m",
         asked=True,
         nodes=nodes,
+        finds_nodes=finds,
         objective_ratio=0.999,
         planned=(),
         gaps=(
@@ -112,14 +114,61 @@ def test_nodes_that_are_not_configured_not_read_or_could_not_tell() -> None:
         return [row.why for row in rows]
 
     assert told(asked()) == ["none is configured"]
-    assert told(asked(nodes=True)) == ["no reading is stored"]
-    unsure = a_row(NodeRow, unknown=3, readings=28, hours_unknown=30, longest_unknown_hours=7.25)
-    assert told(asked(nodes=True), unsure) == [
+    of = asked(finds=True)
+    assert told(of) == ["no reading is stored"]
+    last = WEEK.until - timedelta(hours=12)
+    unsure = a_row(
+        NodeRow,
+        unknown=3,
+        readings=28,
+        hours_unknown=30,
+        longest_unknown_hours=7.25,
+        last_at=last,
+    )
+    assert told(of, unsure) == [
         "3 of 28 readings could not tell; none could in 30 of 168 hours, 7.2 in a row"
     ]
-    assert told(asked(nodes=True), a_row(NodeRow, unknown=0)) == []
-    assert told(asked(nodes=True), a_row(NodeRow, unknown=0), silent=60.0) == [
+    well = replace(unsure, unknown=0)
+    assert told(of, well) == []
+    assert told(of, well, silent=60.0) == [
         "for 60.0 hours at a stretch no reading of any node could tell"
+    ]
+
+
+def test_each_listed_node_that_was_not_read_and_each_that_fell_silent_is_named() -> None:
+    def told(*nodes: NodeRow) -> list[tuple[str, str]]:
+        rows = unseen.unseen_nodes(asked(nodes=("A", "B")), nodes, {"glm": 0.5})
+        return [(row.where, row.why) for row in rows]
+
+    well = a_row(
+        NodeRow,
+        node="A",
+        unknown=0,
+        readings=168,
+        hours_unknown=0,
+        longest_unknown_hours=1.0,
+        last_at=WEEK.until - timedelta(hours=1),
+    )
+    never = ("node B", "listed, and never read")
+    assert told(well) == [never]
+    assert told() == [
+        ("versions, settings and pools", "no reading is stored"),
+        ("node A", "listed, and never read"),
+        never,
+    ]
+    at = WEEK.since + timedelta(hours=1)
+    once = replace(well, node="B", readings=1, hours_unknown=167, last_at=at)
+    words = "not read since 2026-11-02 01:00 UTC, 167.0 hours before the end"
+    # One that was found and is gone is held to the time in which it was there.
+    found = replace(once, node="found", longest_unknown_hours=0.0)
+    silent = replace(once, longest_unknown_hours=167.0)
+    assert told(well, found, silent) == [
+        ("node found", words),
+        (
+            "node B",
+            "0 of 1 readings could not tell; none could in 167 of 168 hours, 167.0 in a row; "
+            + words,
+        ),
     ]
 
 
