@@ -54,8 +54,8 @@ STORIES = (
     "argMax(h.reproduced, h.version) AS reproduced_then, "
     "argMax(h.child_count, h.version) AS children_then, "
     "minOrNullIf(h.changed_at, h.state = 'confirmed') AS proven_at, "
-    "minOrNullIf(h.changed_at, h.state = 'confirmed' AND h.who != '') AS acknowledged_at, "
-    "argMinIf(h.who, h.version, h.state = 'confirmed' AND h.who != '') AS acknowledged_by, "
+    "minOrNullIf(h.changed_at, h.who != '') AS acknowledged_at, "
+    "argMinIf(h.who, h.version, h.who != '') AS acknowledged_by, "
     "minOrNullIf(h.changed_at, h.version > o.last_open) AS closed_at, "
     "argMinIf(h.who, h.version, h.version > o.last_open) AS closed_by, "
     # In a tuple, since argMax alone passes over what is NULL.
@@ -64,6 +64,16 @@ STORIES = (
     f"AS last_open FROM {_VERSIONS} GROUP BY finding) AS o ON o.finding = h.finding "
     "GROUP BY h.finding) AS c ON c.finding = f.id "
     f"WHERE isNull(c.closed_at) OR c.closed_at >= {_SINCE} ORDER BY f.first_seen, f.id"
+)
+# Each time that a finding was opened, was closed, or became another class.
+TURNS = (
+    "SELECT finding, changed_at, is_open, class FROM (SELECT finding, version, changed_at, class, "  # noqa: S608
+    f"state IN {_OPEN} AS is_open, lagInFrame(is_open) OVER earlier AS was_open, "
+    "lagInFrame(class) OVER earlier AS class_before "
+    f"FROM {_VERSIONS} WHERE finding IN {{findings:Array(String)}} "
+    "WINDOW earlier AS (PARTITION BY finding ORDER BY version, changed_at "
+    "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)) "
+    "WHERE is_open != was_open OR class != class_before ORDER BY finding, version"
 )
 # Each time that a target was taken out of rotation, with the first closing while it was. Nobody
 # tells of a closed finding when its target is put back.

@@ -34,12 +34,23 @@ from monitor.store.week_questions import (
     NODES,
     RESCORED,
     STORIES,
+    TURNS,
     WITHOUT_FINDING,
     before,
     within,
 )
 
-__all__ = ["Drain", "FindingStory", "PageStory", "Span", "Tally", "Timed", "WeekReader", "day_of"]
+__all__ = [
+    "Drain",
+    "FindingStory",
+    "FindingTurn",
+    "PageStory",
+    "Span",
+    "Tally",
+    "Timed",
+    "WeekReader",
+    "day_of",
+]
 
 # An exchange is asked some time before its trial is judged.
 _LONGEST_TRIAL = timedelta(days=1)
@@ -67,6 +78,15 @@ class FindingStory:
     out_of_rotation_at: datetime | None
     back_in_rotation_at: datetime | None
     rotation_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingTurn:
+    """When a finding was opened, was closed, or became another class, and what it was from then."""
+
+    at: datetime
+    is_open: bool
+    verdict_class: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +173,15 @@ class WeekReader(ExchangeReader):
             )
             for finding, paged, ticketed, acknowledged, routes in rows
         }
+
+    def turns(self, findings: Sequence[str], until: datetime) -> dict[str, list[FindingTurn]]:
+        """Return by finding each turn that it took before then, in order."""
+        found: dict[str, list[FindingTurn]] = {}
+        bound = {"until": until.astimezone(UTC), "findings": list(findings)}
+        for finding, at, is_open, verdict_class in self._client.query(TURNS, bound):
+            turn = FindingTurn(at=_utc(at), is_open=bool(is_open), verdict_class=str(verdict_class))
+            found.setdefault(str(finding), []).append(turn)
+        return found
 
     def drains(self, findings: Sequence[str], until: datetime) -> dict[str, tuple[Drain, ...]]:
         """Return when the targets of these findings were out of rotation, as told by then."""

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from monitor.findings import FindingState
+from monitor.model import VerdictClass
 from monitor.store.client import Row
-from monitor.store.week_reader import Drain, FindingStory, PageStory, Span, WeekReader
+from monitor.store.week_reader import (
+    Drain,
+    FindingStory,
+    FindingTurn,
+    PageStory,
+    Span,
+    WeekReader,
+)
 from monitor.weekly.record import FindingRow, LeakRow
 from monitor.weekly.running_record import RescoredRow, WithoutFindingRow
 
@@ -19,14 +28,25 @@ def findings_of(reader: WeekReader, span: Span) -> tuple[FindingRow, ...]:
     stories = reader.finding_stories(span)
     ids = [story.id for story in stories]
     pages, drains = reader.page_stories(ids, span.until), reader.drains(ids, span.until)
+    turns = reader.turns(ids, span.until)
     return tuple(
-        _row(story, pages.get(story.id, _NOT_PAGED), drains.get(story.id, ()), span.until)
+        _row(
+            story,
+            pages.get(story.id, _NOT_PAGED),
+            drains.get(story.id, ()),
+            turns.get(story.id, ()),
+            span,
+        )
         for story in stories
     )
 
 
 def _row(
-    story: FindingStory, pages: PageStory, drains: Sequence[Drain], until: datetime
+    story: FindingStory,
+    pages: PageStory,
+    drains: Sequence[Drain],
+    turns: Sequence[FindingTurn],
+    span: Span,
 ) -> FindingRow:
     drained = [each for each in drains if not each.is_withdrawn]
     first_out = drained[0].out_at if drained else None
@@ -41,6 +61,7 @@ def _row(
         state=story.state,
         verdicts=story.count,
         reproduced=story.reproduced,
+        reopened=sum(b.is_open and not a.is_open for a, b in pairwise(turns)),
         onset_at=story.first_seen,
         detected_at=story.proven_at,
         ticketed_at=pages.ticketed_at,
@@ -57,7 +78,21 @@ def _row(
         seconds_to_page=_seconds(story.first_seen, pages.paged_at),
         seconds_to_rotation=_seconds(story.first_seen, first_out),
         seconds_to_close=_seconds(story.first_seen, story.closed_at),
-        seconds_exposed=_exposed(story, drained, until),
+        seconds_exposed=_exposed(story, drained, span.until),
+        seconds_held=_held(turns, span),
+    )
+
+
+def _held(turns: Sequence[FindingTurn], span: Span) -> float:
+    """Return for how much of a span an open LEAK held its shape back."""
+    ends = [*(turn.at for turn in turns[1:]), span.until]
+    return round(
+        sum(
+            max(0.0, (end - max(turn.at, span.since)).total_seconds())
+            for turn, end in zip(turns, ends, strict=False)
+            if turn.is_open and turn.verdict_class == VerdictClass.LEAK.label
+        ),
+        3,
     )
 
 

@@ -172,7 +172,10 @@ class FindingRow:
     Its target was last taken out of rotation at ``out_of_rotation_at`` and put back after that at
     ``back_in_rotation_at``; ``None`` if nobody told so. ``seconds_to_rotation`` is up to the first
     time that it was taken out. ``seconds_exposed`` is from onset until it was closed, or the week's
-    end, less all that it was out; ``None`` if dismissed.
+    end, less all that it was out; ``None`` if dismissed. ``acknowledged_at`` is the first act of a
+    person, whatever it was, but telling that it was taken out; ``closed_at`` is ``None`` of one
+    that was closed and ``reopened``. ``seconds_held`` is for how much of the week it held its shape
+    back.
     """
 
     finding: str
@@ -184,6 +187,7 @@ class FindingRow:
     state: str
     verdicts: int
     reproduced: int
+    reopened: int
     onset_at: datetime
     detected_at: datetime | None
     ticketed_at: datetime | None
@@ -201,6 +205,7 @@ class FindingRow:
     seconds_to_rotation: float | None
     seconds_to_close: float | None
     seconds_exposed: float | None
+    seconds_held: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

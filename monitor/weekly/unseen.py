@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from monitor.findings import FindingState
-from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
 from monitor.weekly.coverage import mostly_unjudged
 from monitor.weekly.events import TOLD_HERE
@@ -104,13 +103,13 @@ def unseen_rows(verdicts: Iterable[UnjudgedRow], kept: Mapping[str, int]) -> Ite
 
 
 def unseen_shapes(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:
-    """Yield shapes that an open leak holds back."""
+    """Yield shapes that an open leak held back, and for how much of the week."""
     for each in findings:
-        if each.shape == _REPORTED_SHAPE or each.closed_at is not None:
+        if each.shape == _REPORTED_SHAPE or each.seconds_held == 0:
             continue
-        if each.finding_class == VerdictClass.LEAK.label:
-            why = f"finding {each.finding} is open: asking again would read others' text"
-            yield _row(each.target, "shape", each.shape, why)
+        where = f"{each.shape}, for {each.seconds_held / _HOUR_SECONDS:.1f} of {HOURS} hours"
+        why = f"held back while finding {each.finding} was open: asking would read others' text"
+        yield _row(each.target, "shape", where, why)
 
 
 def untold_rotation(findings: Iterable[FindingRow]) -> Iterator[UnseenRow]:

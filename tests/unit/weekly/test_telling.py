@@ -22,7 +22,7 @@ from monitor.weekly.findings import findings_of
 from monitor.weekly.operation import changes_of
 from monitor.weekly.record import FindingRow
 from monitor.weekly.text import visible
-from monitor.weekly.unseen import untold_rotation
+from monitor.weekly.unseen import unseen_shapes, untold_rotation
 from monitor.weekly.week import Week
 from tests.unit.store.samples import exchange, trial
 from tests.unit.test_finding_decisions import flawed
@@ -136,6 +136,39 @@ def test_how_long_users_were_exposed_is_without_each_time_it_was_drained(
     again = told_of(store, week)[closed.id]
     # Whether it was put back while it was closed nobody tells: that time may be exposed.
     assert again.seconds_exposed == (1 + 148) * 3600.0
+
+
+def test_what_was_closed_opened_again_or_held_back_is_told_of_the_week(
+    store: Store, week: Week
+) -> None:
+    late, again, before = (found(store, week, name) for name in ("late", "again", "before"))
+    store.writer.flush()
+    book = findings_in(store, hours(week, 2))
+    book.resolve(before.id, "ann", "mended", hours(week, 2))
+    rotate(store, again, Rotation.DRAINED, hours(week, 3))
+    store.writer.flush()
+    book = findings_in(store, hours(week, 4))
+    book.resolve(again.id, "ann", "mended", hours(week, 25))
+    book.reopen(again.id, "bob", "it is back", hours(week, 97))
+    book.resolve(late.id, "eve", "mended", hours(week, 167))
+    rows = told_of(store, week)
+    assert rows[late.id].seconds_held == 166 * 3600.0
+    assert rows[again.id].seconds_held == (24 + 71) * 3600.0
+    assert [rows[each.id].reopened for each in (late, again, before)] == [0, 1, 0]
+    row = rows[again.id]
+    assert (row.closed_at, row.acknowledged_at, row.acknowledged_by) == (
+        None,
+        hours(week, 25),
+        "ann",
+    )
+    unseen = {row.why.split()[4]: row.where for row in unseen_shapes(rows.values())}
+    assert unseen == {
+        late.id: "late, for 166.0 of 168 hours",
+        again.id: "again, for 95.0 of 168 hours",
+        before.id: "before, for 1.0 of 168 hours",
+    }
+    after = told_of(store, Week.of(week.until + timedelta(hours=1)))
+    assert (after[again.id].seconds_held, late.id in after) == (168 * 3600.0, False)
 
 
 def asked(store: Store, at: datetime, name: str, version: str, target: str = "glm") -> None:

@@ -77,14 +77,20 @@ def test_cells_without_a_plan_are_gathered_by_shape() -> None:
     assert row.where == "canary at c1: 8k, 32k"
 
 
-def test_shapes_that_an_open_leak_holds_back() -> None:
+def test_shapes_that_an_open_leak_held_back_and_for_how_long() -> None:
+    held = 143 * 3600.0
     leaks = [
-        a_finding(shape="pair"),
-        a_finding(shape="burst", closed_at=WEEK.since),
-        a_finding(shape="golden", finding_class="CROSSED"),
-        a_finding(shape="scan"),
+        a_finding(shape="pair", seconds_held=168 * 3600.0),
+        a_finding(shape="burst", closed_at=WEEK.until, finding="F-1", seconds_held=held),
+        a_finding(shape="golden", finding_class="CROSSED", seconds_held=0.0),
+        a_finding(shape="scan", seconds_held=held),
     ]
-    assert [row.where for row in unseen.unseen_shapes(leaks)] == ["pair"]
+    rows = list(unseen.unseen_shapes(leaks))
+    assert [row.where for row in rows] == [
+        "pair, for 168.0 of 168 hours",
+        "burst, for 143.0 of 168 hours",
+    ]
+    assert rows[1].why == "held back while finding F-1 was open: asking would read others' text"
 
 
 def test_verdicts_of_which_only_sums_are_left() -> None:
