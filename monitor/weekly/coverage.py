@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from monitor.conventions import NotProbed
 from monitor.detect.binomial import CONFIDENCE, exchanges_to_show, upper_bound
 from monitor.store.week_reader import Tally
 from monitor.weekly.inputs import KnownTarget, Place
@@ -121,6 +122,31 @@ def mostly_unjudged(row: StratumRow) -> bool:
     """True if less than half of what was asked there could be judged; false if nothing was."""
     valid = row.good + row.bad
     return valid < LEAST_VALID_SHARE * (valid + row.errors + row.invalid)
+
+
+def sizes_of(target: KnownTarget) -> dict[str, frozenset[str]]:
+    """Return the sizes of a target's plan, each with the codes by which strata of it are left out.
+
+    One that is planned has the code "".
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for place in target.planned:
+        found[size_of(place.stratum)].add("")
+    for gap in target.gaps:
+        # One without a probe is no stratum: a model that nobody asks.
+        if gap.probe:
+            found[size_of(gap.stratum)].add(gap.code)
+    return {size: frozenset(codes) for size, codes in found.items()}
+
+
+def is_harsh(codes: frozenset[str]) -> bool:
+    """True for a size that is left out as not gentle, and for no other reason."""
+    return codes == {NotProbed.NOT_GENTLE.value}
+
+
+def size_of(stratum: str) -> str:
+    """Return the size of a stratum's prompts, as coverage counts them: its length."""
+    return axes(stratum)[0]
 
 
 def axes(stratum: str) -> tuple[str, str]:

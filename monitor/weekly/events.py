@@ -15,10 +15,11 @@ from monitor.slo.objective_rules import COVERAGE_DAYS
 from monitor.slo.windows import DAY
 from monitor.store.panels import Step
 from monitor.store.week_reader import Span, Tally, Timed, WeekReader
-from monitor.weekly.coverage import axes
+from monitor.weekly.coverage import is_harsh, length_order, size_of, sizes_of
 from monitor.weekly.inputs import Asked, KnownTarget
 from monitor.weekly.week import Week
 
+_MOST_NAMED = 10
 # By target and probe; an objective over all probes of a target has none.
 Key = tuple[str, str]
 
@@ -138,30 +139,46 @@ def _nodes(
 def _sizes(
     counts: Counts, asked: Asked, objective: Objective
 ) -> tuple[Mapping[Key, Events], Events]:
-    judged = counts.reader.judged_strata(span_of(asked.week, objective))
+    span = span_of(asked.week, objective)
+    judged = counts.reader.judged_strata(span)
+    scheduled: dict[str, set[str]] = {}
+    for (name, stratum), tally in counts.reader.tallies(span, ("target", "stratum")).items():
+        if tally.valid:
+            scheduled.setdefault(name, set()).add(size_of(stratum))
     return {
-        (target.name, ""): _covered(target, judged.get(target.name, set()))
+        (target.name, ""): _covered(
+            target,
+            {size_of(stratum) for stratum in judged.get(target.name, set())},
+            scheduled.get(target.name, set()),
+        )
         for target in asked.targets
     }, Events()
 
 
-def _covered(target: KnownTarget, judged: set[str]) -> Events:
+def _covered(target: KnownTarget, looked: set[str], scheduled: set[str]) -> Events:
     """Return which sizes of a target were not judged, of those that are known at all."""
-    looked = {_size(stratum) for stratum in judged}
-    known = {_size(place.stratum) for place in target.planned}
-    # One without a probe is no stratum: a model that nobody asks.
-    known |= {_size(gap.stratum) for gap in target.gaps if gap.probe}
-    sizes = known | looked
-    return Events(
-        bad=len(sizes - looked),
-        valid=len(sizes),
-        asked=len(sizes),
-        counted=f"prompt sizes by the plan of now, not judged in {COVERAGE_DAYS} days is bad",
-    )
+    known = sizes_of(target)
+    sizes = known.keys() | looked
+    missing = sorted(sizes - looked, key=length_order)
+    besides = sorted(looked - scheduled, key=length_order)
+    said = [f"prompt sizes by the plan of now, not judged in {COVERAGE_DAYS} days is bad"]
+    if missing:
+        said.append(f"not judged: {_named([_why_not(size, known[size]) for size in missing])}")
+    if besides:
+        said.append(f"judged by none of the exchanges that are counted: {_named(besides)}")
+    return Events(bad=len(missing), valid=len(sizes), asked=len(sizes), counted="; ".join(said))
 
 
-def _size(stratum: str) -> str:
-    return axes(stratum)[0]
+def _why_not(size: str, codes: frozenset[str]) -> str:
+    if is_harsh(codes):
+        return f"{size} (left out as not gentle: gentle: false would ask it)"
+    left_out = sorted(codes - {""})
+    return f"{size} (left out: {', '.join(left_out)})" if left_out == sorted(codes) else size
+
+
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _key(objective: Objective, target: str, probe: str) -> Key | None:

@@ -5,7 +5,7 @@ The rules stand as a table in docs/weekly-report.md, in this order; the first th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from monitor.detect.binomial import upper_bound
@@ -13,7 +13,14 @@ from monitor.detect.sequence import confidence_sequence
 from monitor.findings import ISOLATION_BROKEN, FindingState
 from monitor.model import VerdictClass
 from monitor.slo.objective import Sli
-from monitor.weekly.coverage import LEAST_VALID_SHARE, mostly_unjudged
+from monitor.weekly.coverage import (
+    LEAST_VALID_SHARE,
+    is_harsh,
+    length_order,
+    mostly_unjudged,
+    size_of,
+    sizes_of,
+)
 from monitor.weekly.inputs import KnownTarget
 from monitor.weekly.record import (
     Attainment,
@@ -34,6 +41,7 @@ LEAST_HOURS = HOURS // 2
 # now and one then, hide nothing; a tenth of them, or half a day at a stretch, may.
 MOST_UNKNOWN_SHARE = 0.1
 LONGEST_UNKNOWN_HOURS = 12.0
+_MOST_NAMED = 10
 _BOUNDARY = "boundary"
 _NO_FAULT = frozenset({FindingState.DISMISSED.value})
 _OPEN = frozenset({FindingState.NEEDS_REVIEW.value, FindingState.CONFIRMED.value})
@@ -86,6 +94,13 @@ class Seen:
         return self.valid + self.unjudged
 
     @property
+    def sizes_missing(self) -> Mapping[str, frozenset[str]]:
+        """The sizes of the plan of which no answer was judged, with why they are left out."""
+        sizes = sizes_of(self.known) if self.known is not None else {}
+        looked = {size_of(row.stratum) for row in self.strata if row.good + row.bad}
+        return {size: sizes[size] for size in sorted(sizes.keys() - looked, key=length_order)}
+
+    @property
     def most_bad(self) -> float:
         """The exact one-sided 95 % bound of the share of bad answers, for this one look."""
         return upper_bound(self.now.bad, self.valid)
@@ -108,7 +123,9 @@ def _condition(seen: Seen) -> str:
     unknown = sum(row.unknown for row in seen.nodes)
     readings = sum(row.readings for row in seen.nodes)
     dismissed = sum(each.state in _NO_FAULT for each in seen.findings)
+    harsh = [size for size, codes in seen.sizes_missing.items() if is_harsh(codes)]
     weaker = [
+        f"size {_named(harsh)} left out as not gentle (gentle: false asks it)" if harsh else "",
         f"{seen.unjudged:,} of {seen.asked:,} asked could not be judged" if seen.unjudged else "",
         f"{_many(dismissed, 'finding')} dismissed in the week" if dismissed else "",
         f"{unknown:,} of {readings:,} readings of nodes could not tell" if unknown else "",
@@ -268,10 +285,21 @@ def _not_shown(seen: Seen) -> str:
         {
             row.objective
             for row in seen.objectives
-            if not row.probe and row.attainment is not Attainment.MET
+            if not row.probe and row.attainment is not Attainment.MET and not _spares(seen, row)
         }
     )
     return f"not shown to be met: objective {', '.join(names)}" if names else ""
+
+
+def _spares(seen: Seen, row: ObjectiveRow) -> bool:
+    """True of coverage that lacks no size but those that the configuration spares the target.
+
+    They are not covered, and ``good`` names them; else it could not be had with that setting.
+    """
+    if row.sli != Sli.COVERAGE:
+        return False
+    missing = seen.sizes_missing
+    return 0 < row.bad <= len(missing) and all(map(is_harsh, missing.values()))
 
 
 def _unread_nodes(seen: Seen) -> str:
@@ -321,6 +349,11 @@ _LEAVE_OPEN: tuple[_Rule, ...] = (
         _context_failed_before,
     ),
 )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
 
 
 def _many(number: int, one: str, more: str = "") -> str:

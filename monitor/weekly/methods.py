@@ -34,8 +34,10 @@ _WORDS = {
         "known: the sums say of how many at most, as they count a row that was written twice "
         "twice. nodes: "
         "readings as stored, where Prometheus counts scrapes. coverage: the sizes of the target's "
-        "plan as it was when the report was built, and those that were asked; it is counted "
-        "whole, so its bounds are what it is. production, requests of users, is counted by "
+        "plan as it was when the report was built, and those that were judged, as Prometheus has "
+        "it; it is counted whole, so its bounds are what it is. Sizes that are left out as not "
+        "gentle count as not judged; where no other is missing they keep no target from good, and "
+        "why names them. production, requests of users, is counted by "
         "Prometheus alone and was not looked at here."
     ),
     "bad verdicts in no finding, and judged again": (

@@ -213,6 +213,11 @@ def test_coverage_is_the_share_of_sizes_that_were_judged_in_seven_days(
     assert (counts(row), row.least_valid, row.since) == ((2, 4, 4), 1, week.since)
     assert (row.attained_at_least, row.attained_ratio, row.attained_at_most) == (0.5, 0.5, 0.5)
     assert (row.attainment, row.budget_left) == (Attainment.MET, 0.0)
+    assert row.counted == (
+        "prompt sizes by the plan of now, not judged in 7 days is bad; not judged: mixed "
+        "(left out: c), 8k; "
+        "judged by none of the exchanges that are counted: short"
+    )
     [higher], _ = told(sli=Sli.COVERAGE, ratio=0.75)
     assert (higher.attainment, higher.budget_left) == (Attainment.MISSED, -1.0)
 

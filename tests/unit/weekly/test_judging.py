@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from monitor.slo.objective import Sli
+from monitor.weekly.inputs import Gap
 from monitor.weekly.judging import (
     HOURS,
     LEAST_HOURS,
@@ -26,7 +27,7 @@ from monitor.weekly.record import (
 )
 from monitor.weekly.running_record import ContextRow, NodeRow, RescoredRow, WithoutFindingRow
 from tests.unit.weekly.samples import WEEK, a_finding, a_row
-from tests.unit.weekly.test_coverage import target
+from tests.unit.weekly.test_coverage import place, target
 from tests.unit.weekly.test_targets import week
 
 COUNTS = {"good": 1, "bad": 0, "errors": 0, "invalid": 0}
@@ -247,6 +248,33 @@ def test_what_was_seen_in_the_week_is_told_before_what_objectives_came_to() -> N
     assert judged(seen(**given))[1] == "1 node failed in 28 readings"
     given |= {"nodes": [node()], "context": [a_row(ContextRow, in_week=True, state=BELOW)]}
     assert judged(seen(**given))[1] == "its context fails below what it says"
+
+
+def harsh(stratum: str, code: str = "not_gentle") -> Gap:
+    return Gap(probe="prefill", stratum=stratum, code=code, reason="", tokens=None)
+
+
+def test_sizes_that_the_configuration_spares_a_target_are_named_and_leave_it_good() -> None:
+    long, short = "long/c1/cold/plain/one", "short/c1/cold/plain/one"
+    known = replace(target(place("canary", "short")), gaps=(harsh(long), harsh(short)))
+    row = replace(objective(Attainment.MISSED, sli=Sli.COVERAGE), bad=1)
+    given = {"known": known, "strata": [stratum(stratum=short)]}
+    judgement, why = judged(seen(objectives=[row], **given))
+    assert judgement is Judgement.GOOD
+    assert why.endswith("; size long left out as not gentle (gentle: false asks it)")
+    # Nothing excuses an objective over answers, or a size that is left out for another reason.
+    other = replace(known, gaps=(harsh(long), harsh("8k/c1/cold/plain/one", "budget")))
+    both = replace(row, bad=2)
+    frozen = replace(known, gaps=(harsh(long), harsh(long, "frozen")))
+    for objectives, of in (
+        ([objective(Attainment.NOT_SHOWN)], known),
+        ([both], other),
+        ([row], frozen),
+        ([both], known),
+    ):
+        assert judged(seen(**given | {"objectives": objectives, "known": of}))[0] is (
+            Judgement.UNSURE
+        )
 
 
 def test_good_says_how_many_readings_of_nodes_could_not_tell() -> None:
