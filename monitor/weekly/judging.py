@@ -307,7 +307,7 @@ def _unread_nodes(seen: Seen) -> str:
     if known is not None and known.reads_nodes and not seen.nodes:
         return "its nodes were not read"
     if known is not None and (unread := set(known.nodes) - {row.node for row in seen.nodes}):
-        return f"{len(unread)} of its {_many(len(known.nodes), 'listed node')} were never read"
+        return f"never read: {len(unread)} of its {_many(len(known.nodes), 'listed node')}"
     if seen.nodes and seen.nodes_silent_hours > LONGEST_UNKNOWN_HOURS:
         return f"for {seen.nodes_silent_hours:.1f} hours no reading of any node could tell"
     unsure = [

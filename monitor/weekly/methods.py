@@ -8,9 +8,12 @@ from monitor.weekly.running_record import MethodRow
 
 _WORDS = {
     "what is counted": (
-        "Scheduled exchanges of probes, each once. Good and bad ones are valid; errors are the "
-        "target's (a 429, a timeout), invalid ones ours. Neither is ever good or bad. "
-        "Confirmations, verification, reported and rescored answers are in no rate of them."
+        "Scheduled exchanges of probes, each once: those of the daemon's schedule, and those of "
+        "every pass that somebody started with davylamp check. The store keeps both alike, so how "
+        "many came from checks is not known, and whoever repeats checks makes all numbers here "
+        "larger. Good and bad ones are valid; errors are the target's (a 429, a timeout), invalid "
+        "ones ours. Neither is ever good or bad. Confirmations, verification, measured contexts, "
+        "calibrations, reported and rescored answers are in no rate of them."
     ),
     "judgement of a target": (
         "Bad if anything is: a finding that is proven and not dismissed was open in the week, a "
@@ -42,9 +45,10 @@ _WORDS = {
     ),
     "bad verdicts in no finding, and judged again": (
         "A mistake (WRONG) of a scheduled trial opens no finding and is in the rates. Every other "
-        "bad verdict that no finding tells of is listed: of trials that people asked for, of "
-        "confirmations, and twins of what a person dismissed. What was judged again counts in no "
-        "rate, and is listed if it came out bad, or worse than before."
+        "bad verdict that no finding tells of is listed: of trials by which people looked at a "
+        "finding, measured or calibrated, of confirmations, and twins of what a person dismissed. "
+        "What was judged again counts in no rate, and is listed if it came out bad, or worse than "
+        "before."
     ),
     "intervals of weeks and objectives": (
         "Confidence sequences at 95 % (Robbins 1970; a uniform mixture): they hold however "
@@ -53,7 +57,8 @@ _WORDS = {
     ),
     "bounds of strata and cells": (
         "Exact one-sided Clopper-Pearson bounds at 95 %, for a number of answers that the "
-        "schedule fixed before. None bad in n leaves 1 - 0.05^(1/n), about 3 / n. A bound of "
+        "schedule fixed before: they do not hold for somebody who repeats checks until they look "
+        "well. None bad in n leaves 1 - 0.05^(1/n), about 3 / n. A bound of "
         "100 % says that nothing is known. Of many cells some bounds fail by chance."
     ),
     "the coverage map": (

@@ -89,7 +89,10 @@ class UnseenRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRow:
-    """One target: what the week shows, and of how many answers. Counts are scheduled exchanges."""
+    """One target: what the week shows, and of how many answers.
+
+    Counts are scheduled exchanges: of the daemon's schedule, and of passes of ``davylamp check``.
+    """
 
     target: str
     model: str

@@ -53,8 +53,9 @@ class RescoredRow:
 class WithoutFindingRow:
     """Bad verdicts of the week that no finding tells of.
 
-    Scheduled ones are in the rates too; what people asked for themselves, and what confirms, is in
-    no rate. Mistakes of scheduled trials (WRONG), which open no finding, are not in here.
+    Scheduled ones, those of passes of ``davylamp check`` among them, are in the rates too; what
+    confirms, measures, calibrates or looks at a finding is in no rate. Mistakes of scheduled trials
+    (WRONG), which open no finding, are not in here.
     """
 
     target: str

@@ -183,7 +183,7 @@ UNSURE = {
     ),
     "a node that was never read": (
         {"known": replace(target(), nodes=("A", "B")), "nodes": [node(node="A")]},
-        "1 of its 2 listed nodes were never read",
+        "never read: 1 of its 2 listed nodes",
     ),
     "unsure nodes": (
         {"nodes": [node(), node(unknown=3, unknown_ratio=MOST_UNKNOWN_SHARE + 0.01)]},
