@@ -63,7 +63,7 @@ def compute(reader: WeekReader, asked: Asked) -> WeeklyReport:
     strata = _strata(asked, names, by_place)
     coverage = _maps(strata)
     trend, days = times_of(reader, week, names)
-    streams, refused = streams_of(reader, names, reader.scores(span))
+    streams, refused = streams_of(reader, names, span)
     context, (objectives, uncounted) = context_of(reader, asked, span), objectives_of(reader, asked)
     report = WeeklyReport(
         davylamp_version=__version__,

@@ -90,7 +90,7 @@ _WORDS = {
     ),
     "streams": (
         "Detectors stand as the store last kept them, which may be after the week's end; their "
-        "scores of the week are counted."
+        "scores of the week are counted. One that had none before the week's end is left out."
     ),
     "nodes": (
         "What a node says of itself, held against rules. A node that is listed is held to the "

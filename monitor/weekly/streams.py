@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from math import ceil, floor, log10
 
@@ -20,17 +21,51 @@ from monitor.weekly.running_record import DriftRow, StreamRow
 _NOT_BY_RATE = frozenset({Lane.TREND})
 # Lanes whose every scheduled verdict is a score.
 _OF_VERDICTS = frozenset({Lane.HARD, Lane.TOLERATED})
-_Scores = Mapping[tuple[str, str, str], int]
+# Target, probe and stratum.
+_Place = tuple[str, str, str]
+_Scores = Mapping[_Place, int]
+_BEFORE_ALL = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def streams_of(
-    reader: WeekReader, names: Sequence[str], scores: _Scores
+    reader: WeekReader, names: Sequence[str], span: Span
 ) -> tuple[tuple[StreamRow, ...], tuple[tuple[str, Gap], ...]]:
-    """Return the streams of these targets, and by target those whose state cannot be read."""
+    """Return the streams of these targets, and by target those whose state cannot be read.
+
+    Those that had no score before the end of the span are none of it.
+    """
     standings, refused = read(reader.detector_states(names), CHECKS_VERSION)
-    rows = [_stream(each, scores) for each in standings]
+    scores = reader.scores(span)
+    rows = [_stream(each, scores) for each in _begun(reader, standings, scores, span)]
     rows.sort(key=lambda row: (row.target, row.lane, row.probe, row.stratum))
     return tuple(rows), tuple((each.row.target, _gap(each.row)) for each in refused)
+
+
+def _begun(
+    reader: WeekReader, standings: Sequence[Standing], scores: _Scores, span: Span
+) -> list[Standing]:
+    """Return the streams that were begun before the end of a span."""
+    places = _places(scores)
+    if any(_is_later(each, places, span) for each in standings):
+        # Only now, since it looks at all that was ever judged.
+        places |= _places(reader.scores(Span(since=_BEFORE_ALL, until=span.until)))
+    return [each for each in standings if not _is_later(each, places, span)]
+
+
+def _is_later(standing: Standing, places: set[_Place], span: Span) -> bool:
+    key = standing.key
+    if standing.changed_at is None or standing.changed_at < span.until or key.lane is Lane.JUDGE:
+        # What a judge is asked is no verdict: of it only the last change is known.
+        return False
+    return (key.target, key.probe, key.stratum) not in places
+
+
+def _places(scores: _Scores) -> set[_Place]:
+    """Return where scores were, by stratum and, as pooled lanes have them, by probe and target."""
+    found = set(scores)
+    for target, probe, _ in scores:
+        found |= {(target, probe, ""), (target, "", "")}
+    return found
 
 
 def _gap(row: DetectorStateRow) -> Gap:

@@ -11,12 +11,20 @@ from typing import Any
 
 import pytest
 
+from monitor.checks import CHECKS_VERSION
+from monitor.detect.watch import Thresholds, begin
+from monitor.model import Lane
 from monitor.store import Store, open_store
 from monitor.store.client import connect
 from monitor.store.rows import ExchangeVerdictRow, FindingRow, NodeSnapshotRow, VerdictRow
 from monitor.store.week_reader import Span, WeekReader
+from monitor.streams import StreamKey
+from monitor.watching import Standing
+from monitor.watching.kept import row_of
+from monitor.watching.tolerances import HeldBy
 from monitor.weekly.computing import compute
 from monitor.weekly.inputs import Asked
+from monitor.weekly.methods import METHODS
 from monitor.weekly.record import Judgement, WeeklyReport
 from monitor.weekly.week import Week
 from tests.unit.weekly.test_coverage import place, target
@@ -314,3 +322,34 @@ def test_one_stratum_for_some_minutes_is_not_good(
         store.writer.put(answer(week.since + timedelta(minutes=minute)))
     [row] = [row for row in computed(week).targets if row.target == "glm"]
     assert row.judgement is Judgement.UNSURE
+
+
+def test_detectors_that_were_begun_after_the_week_are_not_told(
+    store: Store, week: Week, computed: Computed
+) -> None:
+    before, later = week.since - timedelta(days=1), week.until + timedelta(hours=1)
+    store.writer.put(answer(before, target="begun"))
+    for name in ("begun", "late"):
+        store.writer.put([*answer(week.since, "error", target=name), *answer(later, target=name)])
+    keys = [
+        StreamKey(target=name, lane=lane, probe=probe, stratum=stratum)
+        for name in ("begun", "late")
+        for lane, probe, stratum in (
+            (Lane.HARD, STRATUM.probe, STRATUM.stratum),
+            (Lane.FIRST_TOKEN, STRATUM.probe, ""),
+            (Lane.TREND, "", ""),
+        )
+    ]
+    for key in keys:
+        watch = begin(0.001, Thresholds(page=1e6, ticket=None), by_age=key.lane is Lane.TREND)
+        standing = Standing(
+            key=key, watch=watch, held_by=HeldBy.DEFAULT, version=1, changed_at=later
+        )
+        store.writer.put([row_of(standing, CHECKS_VERSION, later)])
+    report = computed(week)
+    assert {(row.target, row.lane) for row in report.streams} == {
+        ("begun", lane.value) for lane in (Lane.HARD, Lane.FIRST_TOKEN, Lane.TREND)
+    }
+    after = computed(Week.of(later))
+    assert {row.target for row in after.streams} == {"begun", "late"}
+    assert report.methods == METHODS, "no word of ours is cut"
