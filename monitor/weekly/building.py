@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,8 @@ _OWNER_ONLY_FILE, _OWNER_ONLY_FOLDER = 0o600, 0o700
 class Built:
     """A report that was written: what it says, where it is, and the hash to keep elsewhere.
 
-    ``passed_over`` says which reports beside it do not hold and were not followed, and why.
+    ``passed_over`` says which reports beside it do not hold and were not followed, and why;
+    ``left_out`` which hold and are newer than the one that it was told to follow.
     """
 
     report: WeeklyReport
@@ -43,6 +44,7 @@ class Built:
     manifest_sha256: str
     previous: PreviousPart | None
     passed_over: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def build(
@@ -64,9 +66,11 @@ def build(
     check_free(out)
     signer = Signer(key)
     passed_over: list[str] = []
+    left_out: list[str] = []
     before: PreviousPart | None
     if previous is not None:
         before = _following(asked.week, previous, signer)
+        left_out = _newer_that_hold(asked.week, before, (previous.absolute(), out), signer)
     else:
         before = _newest_that_holds(asked.week, out.parent, signer, passed_over)
     report = compute(reader, asked)
@@ -89,6 +93,7 @@ def build(
         manifest_sha256=sha256(manifest),
         previous=before,
         passed_over=tuple(passed_over),
+        left_out=tuple(left_out),
     )
 
 
@@ -132,10 +137,22 @@ def _newest_that_holds(
         except UsageError as error:
             passed_over.append(str(error))
             continue
-        if found.week == folder.name:
-            return found
-        passed_over.append(f"{folder}: the report in it is of another week: {found.week}")
+        return found
     return None
+
+
+def _newer_that_hold(
+    week: Week, before: PreviousPart, beside: Iterable[Path], signer: Signer
+) -> list[str]:
+    """Return the reports between two weeks that hold, beside these folders, newest first."""
+    found = []
+    for reports in sorted({each.parent.resolve() for each in beside}):
+        for folder in earlier_reports(reports, week):
+            if Week.parse(folder.name) > Week.parse(before.week):
+                with contextlib.suppress(UsageError):
+                    _following(week, folder, signer)
+                    found.append(f"{folder} holds and is newer than {before.week}")
+    return found
 
 
 def earlier_reports(folder: Path, week: Week) -> list[Path]:

@@ -56,7 +56,7 @@ def verify(folder: Path, key: PublicKey | None, previous: Path | None = None) ->
         return Verified(problems=(str(error),), key_checked=False, chain_checked=False)
     if key is not None and (problem := key_problem(manifest, key)):
         return Verified(problems=(problem,), key_checked=True, chain_checked=False)
-    problems = [*_file_problems(folder, manifest)]
+    problems = [*_name_problems(folder, manifest), *_file_problems(folder, manifest)]
     if previous is not None:
         problems += _chain_problems(manifest, previous, key)
     return Verified(
@@ -111,6 +111,20 @@ def key_problem(manifest: Manifest, key: PublicKey) -> str:
     return ""
 
 
+def _name_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Yield a problem if a folder has the name of another week: who reads it there is misled."""
+    # Of a folder that is named as "." too.
+    name = folder.absolute().name
+    try:
+        named = Week.parse(name).label
+    except ValueError:
+        return
+    if named != manifest.week:
+        yield (
+            f"the folder is named after another week: {named}, and the report is of {manifest.week}"
+        )
+
+
 def _file_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
     listed = {part.name: part for part in manifest.files}
     if len(listed) < len(manifest.files):
@@ -163,7 +177,7 @@ def _chain_problems(manifest: Manifest, folder: Path, key: PublicKey | None) -> 
         yield f"it follows another report than the one given: that of {named.week}"
     elif named.weeks_between != weeks_between(Week.parse(manifest.week), Week.parse(before.week)):
         yield "it says of the wrong number of weeks that they have no report"
-    for problem in _file_problems(folder, before):
+    for problem in (*_name_problems(folder, before), *_file_problems(folder, before)):
         yield f"the report before: {problem}"
 
 

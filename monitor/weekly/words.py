@@ -27,11 +27,12 @@ def _built(built: Built) -> Iterator[str]:
         yield "NO DATA: not one scheduled exchange was judged in this week"
     yield f"not looked at: {len(report.not_looked_at)} entries, first in the report"
     yield from (f"NOT FOLLOWED: {problem}" for problem in built.passed_over[:_MOST_PROBLEMS])
+    yield from (f"LEFT OUT OF THE CHAIN: {each}" for each in built.left_out[:_MOST_PROBLEMS])
     before = built.previous
     if before is None:
         yield "there is no report before: it is the first of its chain"
     elif before.weeks_between:
-        yield f"it follows {before.week}; {before.weeks_between} weeks in between have no report"
+        yield f"it follows {before.week}; {_weeks_without(before.weeks_between)}"
     else:
         yield f"it follows {before.week}"
     yield f"manifest {built.manifest_sha256} (keep it elsewhere)"
@@ -68,6 +69,12 @@ def _verified(verified: Verified) -> Iterator[str]:
     if before is None:
         yield "it says that there was no report before it"
     else:
-        gap = f", with {before.weeks_between} weeks without one" if before.weeks_between else ""
+        gap = f"; {_weeks_without(before.weeks_between)}" if before.weeks_between else ""
         checked = "" if verified.chain_checked else " (not checked: --previous)"
         yield f"it follows {before.week}{gap}, manifest {before.manifest_sha256}{checked}"
+
+
+def _weeks_without(weeks: int) -> str:
+    # Whether there are reports of them that it does not follow, a report cannot tell.
+    said = "week in between has" if weeks == 1 else "weeks in between have"
+    return f"{weeks} {said} no report of this chain"

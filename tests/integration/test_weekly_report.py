@@ -569,6 +569,10 @@ def test_the_command_builds_verifies_and_says_what_is_empty(told: Told, tmp_path
     same = told.reports[WEEKS[3]]
     assert [n for n in names if (out / n).read_bytes() != (same / n).read_bytes()] == []
     assert davylamp(*arguments, "--config", config).exit_code == 2
+    later = ("--week", "2100-W01", "--out", str(tmp_path / "later"))
+    refused = davylamp("report", "build", *later, "--config", config)
+    assert refused.exit_code == 2
+    assert "2100-W01 is not over before 2100-01-11 00:00 UTC" in refused.output
     empty = tmp_path / EMPTY.label
     nothing = davylamp(
         *("report", "build", "--week", EMPTY.label, "--out", str(empty)),
@@ -616,7 +620,29 @@ def test_the_command_names_what_it_does_not_follow(told: Told, tmp_path: Path) -
     built = davylamp(*arguments, "--format", "json", "--config", str(told.config.file))
     assert built.exit_code == 0, built.output
     assert "NOT FOLLOWED" in built.stdout
-    assert f"it follows {WEEKS[1].label}; 1 weeks in between have no report" in built.stdout
+    assert (
+        f"it follows {WEEKS[1].label}; 1 week in between has no report of this chain"
+        in built.stdout
+    )
+
+
+def test_the_command_names_what_the_report_it_is_told_to_follow_leaves_out(
+    told: Told, tmp_path: Path
+) -> None:
+    for week in WEEKS[:3]:
+        shutil.copytree(told.reports[week], tmp_path / week.label)
+    before = tmp_path / WEEKS[0].label
+    arguments = ("report", "build", "--week", WEEKS[3].label, "--previous", str(before))
+    out = ("--out", str(tmp_path / "new"), "--format", "json")
+    built = davylamp(*arguments, *out, "--config", str(told.config.file))
+    assert built.exit_code == 0, built.output
+    said = [line for line in built.stdout.splitlines() if line.startswith("LEFT OUT OF THE CHAIN")]
+    assert [line.split(": ", 1)[1] for line in said] == [
+        f"{tmp_path / week.label} holds and is newer than {WEEKS[0].label}"
+        for week in (WEEKS[2], WEEKS[1])
+    ]
+    words = f"it follows {WEEKS[0].label}; 2 weeks in between have no report of this chain"
+    assert words in built.stdout
 
 
 def test_a_folder_that_is_taken_or_a_report_of_another_is_refused(

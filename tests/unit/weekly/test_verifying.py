@@ -140,6 +140,18 @@ def test_a_manifest_of_another_spelling_is_refused(copied: Path) -> None:
     assert "not written as manifests are" in verify(copied, PUBLIC).problems[0]
 
 
+def test_a_folder_that_is_named_after_another_week_is_seen(
+    report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = Path(shutil.copytree(report, tmp_path / "2026-W44"))
+    words = "the folder is named after another week: 2026-W44, and the report is of 2026-W45"
+    assert (verify(moved, PUBLIC).problems, exit_of(moved)) == ((words,), 1)
+    monkeypatch.chdir(moved)
+    assert verify(Path(), PUBLIC).problems == (words,)
+    after = written(tmp_path / "W46", Week.parse("2026-W46"), _before(moved))
+    assert verify(after, PUBLIC, moved).problems == (f"the report before: {words}",)
+
+
 def test_a_week_there_is_not_is_refused(copied: Path) -> None:
     file = copied / MANIFEST_FILE
     file.write_text(file.read_text().replace("2026-W45", "2026-W99"))
@@ -169,7 +181,9 @@ def test_a_gap_in_the_chain_is_said_and_must_be_the_true_one(report: Path, tmp_p
     after = written(tmp_path / "W48", Week.parse("2026-W48"), _before(report, 2))
     found = verify(after, PUBLIC, report)
     assert chained(found) == (True, ())
-    assert any("with 2 weeks without one" in line for line in verified_lines(found))
+    assert any(
+        "2 weeks in between have no report of this chain" in line for line in verified_lines(found)
+    )
     hidden = written(tmp_path / "hidden", Week.parse("2026-W48"), _before(report))
     assert "wrong number of weeks" in verify(hidden, PUBLIC, report).problems[0]
 
