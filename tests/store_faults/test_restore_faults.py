@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -50,6 +51,7 @@ from tests.unit.store.backups import (
 from tests.unit.store.exports import assert_read_back, exported
 from tests.unit.store.full import NOW, fill, rows_of_every_table
 from tests.unit.store.gateway import PASSWORD
+from tests.unit.store.spooling import wait_until
 
 ROOT = Path(__file__).parents[2]
 COMMAND = str(Path(sys.executable).parent / "davylamp")
@@ -150,15 +152,24 @@ def configuration(folder: Path, path: Path) -> Path:
     return file
 
 
+def has_begun(process: subprocess.Popen[str], path: Path) -> bool:
+    return (path / "installation.key").exists() or process.poll() is not None
+
+
 def test_a_restore_that_is_killed_says_so_and_begins_anew(backup: Taken, tmp_path: Path) -> None:
     path = tmp_path / "killed"
     config = configuration(tmp_path, path)
     command = [COMMAND, "db", "restore", str(backup.folder), "-c", str(config)]
     draws, broken_off = random.Random(5), 0
-    for _ in range(KILLS):
+    for round_ in range(KILLS):
         process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+        longest = draws.uniform(0.8, 5)
+        if round_ % 2:
+            # However slow the machine is, every second one dies soon after it has begun to write.
+            wait_until(partial(has_begun, process, path))
+            longest = draws.uniform(0, 0.5)
         try:
-            _, said = process.communicate(timeout=draws.uniform(0.8, 5))
+            _, said = process.communicate(timeout=longest)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             _, said = process.communicate()
