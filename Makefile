@@ -133,8 +133,8 @@ bench-store: install ## What the store takes, how fast, and how soon panels answ
 	$(BIN)/python -m tests.bench.store --sizes $(or $(SIZES),1e6) --out docs/store-measured.md
 
 .PHONY: bench-report
-bench-report: install ## How long a weekly report takes at 10⁶ verdicts (minutes; SIZES=1e7 half an hour)
-	$(BIN)/python -m tests.bench.report --sizes $(or $(SIZES),1e6)
+bench-report: install ## How long a weekly report takes at 10⁶ verdicts (minutes; SIZES=1e7 DAYS=28 STORE=DIR an hour, once)
+	$(BIN)/python -m tests.bench.report --sizes $(or $(SIZES),1e6) --days $(or $(DAYS),90) $(if $(STORE),--store $(STORE))
 
 .PHONY: faults-table
 faults-table: install ## Measure the README's table: what status codes saw and what Davylamp said
