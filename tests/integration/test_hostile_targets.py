@@ -167,6 +167,8 @@ class HostileServers:
 
     def __init__(self) -> None:
         self._ready = threading.Event()
+        # Made before the servers start: a bomb of a gigabyte takes longer than they do.
+        self._behaviours = {name: case.behaviour() for name, case in CASES.items()}
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()))
@@ -174,8 +176,8 @@ class HostileServers:
 
     async def _serve(self) -> None:
         async with AsyncExitStack() as stack:
-            for name, case in CASES.items():
-                server = HostileServer(chat_only(case.behaviour()))
+            for name, behaviour in self._behaviours.items():
+                server = HostileServer(chat_only(behaviour))
                 await stack.enter_async_context(server)
                 self.urls[name] = server.url
             self._ready.set()
