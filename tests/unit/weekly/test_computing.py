@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ import pytest
 from monitor.checks import CHECKS_VERSION
 from monitor.detect.watch import Thresholds, begin
 from monitor.model import Lane
-from monitor.store import Store, open_store
+from monitor.store import Store
 from monitor.store.client import connect
 from monitor.store.rows import ExchangeVerdictRow, FindingRow, NodeSnapshotRow, VerdictRow
 from monitor.store.week_reader import Span, WeekReader
@@ -30,20 +30,7 @@ from monitor.weekly.week import Week
 from tests.unit.weekly.test_coverage import place, target
 
 STRATUM = place("canary", "short")
-# Each test has a week of its own in the one store.
-WEEKS = (Week.parse("2026-W45").earlier(2 * number) for number in itertools.count())
 NUMBERS = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("store") / "davylamp-data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def week() -> Week:
-    return next(WEEKS)
 
 
 Computed = Callable[..., WeeklyReport]

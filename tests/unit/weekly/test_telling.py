@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import pytest
-
 from monitor.canaries import InstallationKey
 from monitor.findings import Finding, Rotation, Turn, findings_in
 from monitor.model import Expectation, VerdictClass
-from monitor.store import Store, open_store
+from monitor.store import Store
 from monitor.store.client import connect
 from monitor.store.encode import trial_rows
 from monitor.store.private import EvidenceHasher
@@ -28,20 +25,7 @@ from tests.unit.store.samples import exchange, trial
 from tests.unit.test_finding_decisions import flawed
 
 HASHER = EvidenceHasher(InstallationKey(bytes(32)))
-# Each test has two weeks of its own in the one store.
-WEEKS = (Week.parse("2026-W45").earlier(2 * number) for number in itertools.count())
 NUMBERS = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("store") / "davylamp-data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def week() -> Week:
-    return next(WEEKS)
 
 
 def hours(week: Week, number: float) -> datetime:
