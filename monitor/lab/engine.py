@@ -370,6 +370,7 @@ class Engine:
         """Count a job whose client went away; pages that were on their way did not arrive."""
         self.decode.aborted += 1
         if self.disaggregated and not job.has_arrived:
+            self.prefill.aborted += 1
             self.prefill.transfer_failed += 1
             self.decode.transfer_failed += 1
 

@@ -17,13 +17,16 @@ WINDOW = timedelta(minutes=30)
 # Failures that come at the allowed share look like more than that with this chance, at one look.
 LUCK = 1e-9
 _SPLIT = frozenset({Role.PREFILL, Role.DECODE})
+# How a counter stands, why, and its value if it has one.
+_Said = tuple[LiveState, str, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rising:
     """A counter that must not rise by more than ``allowed`` of the requests; ``None``: at all.
 
-    A node of these ``roles`` has it; any other has it only if it says so.
+    A node of these ``roles`` has it; any other has it only if it says so. Where aborts are an
+    ``excuse``, each aborted request may have brought about one.
     """
 
     kind: LiveKind
@@ -31,6 +34,7 @@ class _Rising:
     words: str
     allowed: float | None
     roles: frozenset[Role] = _SPLIT
+    excuse: bool = False
 
 
 _RISING = (
@@ -46,6 +50,8 @@ _RISING = (
         counter=NodeCounter.TRANSFER_FAILED,
         words="failed transfers of KV",
         allowed=0.01,
+        # SGLang counts the abort, then its transfer as failed (disaggregation/prefill.py).
+        excuse=True,
     ),
     _Rising(
         kind=LiveKind.BOOTSTRAP_FAILURES,
@@ -126,12 +132,16 @@ class CountWindow:
                 value=value,
             )
 
-    def _judged(self, rising: _Rising) -> tuple[LiveState, str, float | None]:
+    def _judged(self, rising: _Rising) -> _Said:
         """Return how a counter stands; what could not be told within the window is no pass."""
         requests = self._grown(NodeCounter.REQUESTS)
         if NodeCounter.REQUESTS in self._untold:
             requests = None
-        said = _judged(rising, self._grown(rising.counter) or 0.0, requests)
+        grown = self._grown(rising.counter) or 0.0
+        said = _judged(rising, grown, requests)
+        aborts = self._grown(NodeCounter.ABORTED) or 0.0
+        if rising.excuse and aborts and said[0] is LiveState.FAIL:
+            said = _excused(said, _judged(rising, grown - aborts, requests), aborts)
         if said[0] is LiveState.PASS and rising.counter in self._untold:
             why = f"how many {rising.words} there were cannot be told for half an hour"
             return LiveState.UNKNOWN, why, None
@@ -142,9 +152,21 @@ class CountWindow:
         return None if now is None else now - began.get(kind, 0.0)
 
 
+def _excused(whole: _Said, rest: _Said, aborts: float) -> _Said:
+    """Return how a counter stands that fails as a ``whole``; ``rest`` is what aborts leave of it.
+
+    Clients that leave end their transfers, and clients leave what does not come: which came first
+    cannot be told.
+    """
+    if rest[0] is LiveState.FAIL:
+        return whole
+    why = f"{whole[1]}, and {round(aborts)} aborts, which may be why"
+    return LiveState.UNKNOWN, why, None
+
+
 def _judged(
     rising: _Rising, grown: float, requests: float | None
-) -> tuple[LiveState, str, float | None]:
+) -> _Said:
     """Return how a counter stands that grew so much while so many requests came, and its value."""
     many = round(grown)
     if many <= 0:

@@ -26,7 +26,8 @@ READINGS = {"interval": "1s"}
 QUIET_READINGS = 5
 LARGE = ("--context", "16384")
 PROMPT_TOKENS = 15_000
-SLOW_TRANSFER = ("--set", "lab.transfer_turns=20", "--set", "lab.turn_seconds=0.05")
+SLOW_TRANSFER = ("--set", "lab.transfer_turns=60", "--set", "lab.turn_seconds=0.05")
+IN_FLIGHT = "sglang:num_prefill_inflight_queue_reqs{"
 
 
 @pytest.fixture
@@ -63,7 +64,16 @@ def ask(lab: NodeLab, words: int) -> int:
 def hang_up(lab: NodeLab) -> None:
     """Send a prompt and leave while its pages are on their way to decode."""
     with httpx.stream("POST", **question(lab, 100, most=100), trust_env=False):
-        pass
+        wait_until(lambda: on_their_way(lab), SEEN_SECONDS, "a prompt whose pages are under way")
+
+
+def on_their_way(lab: NodeLab) -> bool:
+    """Return whether a prompt has been read by prefill and has not come to decode."""
+    prefill, _ = lab.nodes
+    page = httpx.get(f"{prefill['url']}/metrics", trust_env=False).text
+    told = [line for line in page.splitlines() if line.startswith(IN_FLIGHT)]
+    assert told
+    return any(float(line.rpartition(" ")[2]) for line in told)
 
 
 def signal_states(running: Daemon, target: str, kind: str) -> set[str]:

@@ -115,6 +115,26 @@ def test_values_that_are_no_numbers_are_told_though_other_counts_are_not() -> No
     assert of_kind(said, LiveKind.NOT_A_NUMBER).state is FAIL
 
 
+def test_transfers_that_end_because_their_clients_left_are_no_failure_of_transfers() -> None:
+    left = {REQUESTS: 3, FAILED: 5, ABORTED: 5}
+    said = of_kind(after({REQUESTS: 0, FAILED: 0, ABORTED: 0}, left), LiveKind.TRANSFER_FAILURES)
+    assert said.state is UNKNOWN
+    assert said.value is None
+    assert said.why == (
+        "5 failed transfers of KV for 5 requests within half an hour; 1% may be, "
+        "and 5 aborts, which may be why"
+    )
+
+
+@pytest.mark.parametrize("aborted", [0, 5])
+def test_transfers_that_fail_beyond_what_aborts_explain_are_a_fault(aborted: int) -> None:
+    failing = {REQUESTS: 100, FAILED: 20, ABORTED: aborted}
+    none = dict.fromkeys(failing, 0)
+    said = of_kind(after(none, failing), LiveKind.TRANSFER_FAILURES)
+    assert said.state is FAIL
+    assert said.value == 0.2
+
+
 def test_a_counter_that_fell_is_told_again_after_half_an_hour() -> None:
     window = CountWindow()
     for place, many in enumerate((9, 3, 3)):
