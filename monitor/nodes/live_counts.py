@@ -164,9 +164,7 @@ def _excused(whole: _Said, rest: _Said, aborts: float) -> _Said:
     return LiveState.UNKNOWN, why, None
 
 
-def _judged(
-    rising: _Rising, grown: float, requests: float | None
-) -> _Said:
+def _judged(rising: _Rising, grown: float, requests: float | None) -> _Said:
     """Return how a counter stands that grew so much while so many requests came, and its value."""
     many = round(grown)
     if many <= 0:
