@@ -7,6 +7,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 
+# Tests and drills start the command hundreds of times. Where the environment forbids bytecode, as
+# in many containers, each of them, and each test process, would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
