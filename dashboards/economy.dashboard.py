@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboards.frame import (
+    BY_OUTCOME,
     CLICKHOUSE_SOURCE,
     ECONOMY,
     ENV,
@@ -161,11 +162,7 @@ _worth = time_series(
         "Nothing was asked within an hour. This is not good.",
     ),
     [prometheus(rise(EXCHANGES, by="outcome"), "{{outcome}}")],
-    Look(
-        stacked=True,
-        bars=True,
-        low=0,
-    ),
+    Look(stacked=True, bars=True, low=0, overrides=BY_OUTCOME),
 )
 _invalid = time_series(
     Said(

@@ -18,6 +18,7 @@ from dashboards.panels import (
     named,
     of_query,
     outside,
+    painted,
     source_variable,
     to,
     values,
@@ -41,14 +42,19 @@ _TITLES = {
 
 _COLOURS = {
     VerdictClass.LEAK: PURPLE,
-    VerdictClass.CROSSED: PURPLE,
-    VerdictClass.WRONG_INPUT: RED,
+    VerdictClass.CROSSED: "light-purple",
+    VerdictClass.WRONG_INPUT: "dark-red",
     VerdictClass.CORRUPT: RED,
-    VerdictClass.CONTRACT: RED,
-    VerdictClass.UNSAFE_NODE: ORANGE,
+    VerdictClass.CONTRACT: "light-red",
+    VerdictClass.UNSAFE_NODE: "dark-orange",
     VerdictClass.DRIFT: YELLOW,
     VerdictClass.WRONG: ORANGE,
+    VerdictClass.SUSPECT: BLUE,
 }
+# Grafana gives out its palette in the order of names, and begins with green: to what is bad.
+BY_CLASS = painted({each.label: colour for each, colour in _COLOURS.items()})
+BY_OUTCOME = painted({"good": GREEN, "bad": RED, "error": YELLOW, "invalid": GREY})
+BY_CODE = painted({"2..": GREEN, "3..": BLUE, "4..": YELLOW, "5..": RED, "none": GREY})
 
 PROMETHEUS_SOURCE = source_variable("datasource", "Prometheus", "prometheus")
 CLICKHOUSE_SOURCE = source_variable("clickhouse", "Store", "grafana-clickhouse-datasource")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboards.frame import (
+    BY_CLASS,
     CLICKHOUSE_SOURCE,
     ENV,
     LEAK,
@@ -79,7 +80,7 @@ _verdicts_of_leak_and_crossed = time_series(
             rise(VERDICTS, 'class=~"LEAK|CROSSED"', by="target, class"), "{{target}} {{class}}"
         )
     ],
-    Look(bars=True, stacked=True, low=0),
+    Look(bars=True, stacked=True, low=0, overrides=BY_CLASS),
 )
 _findings_of_leaks = table(
     Said(

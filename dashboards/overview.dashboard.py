@@ -5,6 +5,8 @@ from __future__ import annotations
 from dashboards.frame import (
     AGE,
     ALARMED,
+    BY_CODE,
+    BY_OUTCOME,
     CLASSES,
     CLICKHOUSE_SOURCE,
     COVERED,
@@ -219,7 +221,7 @@ _what_exchanges_came_to = time_series(
         _NOT_ASKED,
     ),
     [prometheus(f"sum by (outcome) (increase({of(EXCHANGES)}[1h]))", "{{outcome}}")],
-    Look(stacked=True, bars=True, low=0),
+    Look(stacked=True, bars=True, low=0, overrides=BY_OUTCOME),
 )
 _coverage_by_probe_and_stratum = state_timeline(
     Said(
@@ -309,7 +311,7 @@ _probes_status_codes = time_series(
         "No exchange took place within an hour.",
     ),
     [prometheus(f"sum by (code) (increase({of(HTTP_RESPONSES)}[1h]))", "{{code}}")],
-    Look(stacked=True, bars=True, low=0),
+    Look(stacked=True, bars=True, low=0, overrides=BY_CODE),
 )
 page = Page(
     uid=OVERVIEW,

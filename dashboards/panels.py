@@ -126,6 +126,14 @@ def named(name: str, **properties: object) -> Mapped:
     return _override("byRegexp", name, properties)
 
 
+def painted(colours: Mapping[str, str]) -> tuple[Mapped, ...]:
+    """Return overrides that paint each series whose name has a word that fits the pattern."""
+    return tuple(
+        named(f"(.* )?{word}( .*)?", color={"mode": "fixed", "fixedColor": colour})
+        for word, colour in colours.items()
+    )
+
+
 def of_query(ref: str, **properties: object) -> Mapped:
     """Return an override of what one query of a panel gave, A being the first."""
     return _override("byFrameRefID", ref, properties)

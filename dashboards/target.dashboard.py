@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dashboards.frame import (
+    BY_CLASS,
+    BY_CODE,
+    BY_OUTCOME,
     CLASSES,
     CLICKHOUSE_SOURCE,
     COVERED,
@@ -130,7 +133,7 @@ _outcomes_and_classes = time_series(
         _EMPTY,
     ),
     [prometheus(rise(EXCHANGES, 'class!="none"', by="outcome, class"), "{{outcome}} {{class}}")],
-    Look(stacked=True, bars=True, low=0),
+    Look(stacked=True, bars=True, low=0, overrides=(*BY_OUTCOME, *BY_CLASS)),
 )
 _error_share_of_its_objectives = time_series(
     Said(
@@ -247,7 +250,7 @@ _status_codes = time_series(
         "No exchange within an hour.",
     ),
     [prometheus(rise(HTTP_RESPONSES, by="code, part"), "{{code}} {{part}}")],
-    Look(stacked=True, bars=True, low=0),
+    Look(stacked=True, bars=True, low=0, overrides=BY_CODE),
 )
 _duration_of_answers = time_series(
     Said(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dashboards.panels import GREEN, RED, YELLOW, Look, Said, named, prometheus, time_series
+from dashboards.frame import BY_CODE
+from dashboards.panels import Look, Said, prometheus, time_series
 
 _NO_MAPPING = (
     "No production metrics: load alerts/rules/production.rules.yml, and map "
@@ -28,11 +29,7 @@ USERS = (
         Look(
             stacked=True,
             low=0,
-            overrides=(
-                named(".* 2..", color={"mode": "fixed", "fixedColor": GREEN}),
-                named(".* 4..", color={"mode": "fixed", "fixedColor": YELLOW}),
-                named(".* 5..", color={"mode": "fixed", "fixedColor": RED}),
-            ),
+            overrides=BY_CODE,
         ),
     ),
     time_series(

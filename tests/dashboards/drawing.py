@@ -28,6 +28,10 @@ _COLOURS = {
     "red": "#E02F44",
     "purple": "#A352CC",
     "blue": "#5794F2",
+    "light-purple": "#CA95E5",
+    "dark-red": "#AD0317",
+    "light-red": "#FF7383",
+    "dark-orange": "#FA6400",
 }
 _MOST_STRIPS, _MOST_LINES, _MOST_NUMBERS, _MOST_COLUMNS = 24, 10, 6, 8
 _SMALL = 6.5

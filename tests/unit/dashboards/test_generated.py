@@ -13,12 +13,16 @@ import yaml
 
 from dashboards.__main__ import GENERATED, RULES, files
 from monitor.conventions import METRICS
+from monitor.conventions.gpu import GPU_XIDS
+from monitor.conventions.pages import PAGES
 from monitor.grafana import dashboards_in, faults_of, known_names, schema_of
 from monitor.grafana.checking import metrics_in
+from monitor.model import VerdictClass
 from monitor.slo import sources_folder
 from monitor.slo.links import DASHBOARD, MONITOR_DASHBOARD, NODES_DASHBOARD
 from tests.architecture.source import ROOT
 from tests.architecture.test_written_commands import refused, written
+from tests.dashboards.drawing import of_series
 
 ALERTS = ROOT / "alerts" / "rules"
 # Series that are on no dashboard, each with the reason. Better empty.
@@ -141,6 +145,34 @@ def test_what_was_not_asked_is_never_green() -> None:
     ]
     assert len(hatched) > 10
     assert {colour for _, colour in hatched} == {"#6e7681"}
+
+
+_PAINTED = {
+    "{{outcome}}": ("good", "bad", "error", "invalid"),
+    "{{code}}": ("200", "404", "503", "none"),
+    "{{class}}": tuple(each.label for each in VerdictClass if each is not VerdictClass.NONE),
+}
+
+
+# What becomes of a page is another outcome, and an Xid another code.
+_OTHER = {PAGES.name, GPU_XIDS.name}
+
+
+def test_lines_of_outcomes_codes_and_classes_are_not_left_to_the_palette() -> None:
+    # The palette begins with green, and goes by the order of names: bad would be green.
+    found = {
+        (panel["title"], name): of_series(panel, query, name)["color"].get("fixedColor")
+        for panel in (each.values[1] for each in DRAWN)
+        if panel["type"] == "timeseries"
+        for query, target in enumerate(panel["targets"])
+        for label, words in _PAINTED.items()
+        if label in target.get("legendFormat", "") and _OTHER.isdisjoint(metrics_in(target["expr"]))
+        for name in (target["legendFormat"].replace(label, word) for word in words)
+    }
+    assert len({title for title, _ in found}) >= 6
+    assert [each for each, colour in found.items() if colour is None] == []
+    green = {name for (_, name), colour in found.items() if colour == "green"}
+    assert all(re.search(r"\bgood\b|\b200\b", name) for name in green)
 
 
 def test_only_one_module_knows_grafanalib() -> None:

@@ -6,6 +6,7 @@ word, but otherwise than it was meant.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from dashboards.__main__ import GENERATED
 from monitor.grafana import dashboards_in
+from monitor.model import Outcome, VerdictClass
 from monitor.slo import Links
 from monitor.store.audit import OURSELVES
 from tests.architecture.source import ROOT
@@ -29,7 +31,12 @@ DRAWN = [
 TABLES = [each for each in DRAWN if each.values[1]["type"] == "table"]
 OF_PROMETHEUS = [each for each in DRAWN if "expr" in each.values[1]["targets"][0]]
 OF_THE_STORE = [each for each in DRAWN if "rawSql" in each.values[1]["targets"][0]]
-CODES = ("200", "404", "503")
+# What some labels can be called.
+WORDS = {
+    "code": ("200", "302", "404", "503", "none"),
+    "outcome": tuple(Outcome),
+    "class": tuple(each.label for each in VerdictClass),
+}
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -45,9 +52,10 @@ def names(panel: dict[str, Any]) -> set[str]:
     for target in panel["targets"]:
         if panel["type"] == "table":
             found |= set(re.findall(r"\w+", target.get("rawSql", target.get("expr", ""))))
-        for code in CODES:
-            legend = target.get("legendFormat", "").replace("{{code}}", code)
-            found.add(re.sub(r"\{\{\w+\}\}", "x", legend))
+        legend = target.get("legendFormat", "")
+        labels = re.findall(r"\{\{(\w+)\}\}", legend)
+        for words in itertools.product(*(WORDS.get(label, ("x",)) for label in labels)):
+            found.add(re.sub(r"\{\{\w+\}\}", "{}", legend).format(*words))
     return found
 
 
