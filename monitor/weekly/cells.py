@@ -12,11 +12,14 @@ _BUDGET = "budget_left"
 _SPENT = {"budget_left_low": "at worst ", "budget_left_high": "at best "}
 _TINY = 0.01
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_SECONDS = "seconds"
+# From here on four digits would be a power of ten, and up to there whole numbers are exact.
+_LARGE, _LARGEST = 10_000, 1e15
 
 
 def heading(name: str) -> str:
-    """Return the heading of a column."""
-    return name.replace("_", " ")
+    """Return the heading of a column: times are told in the unit that fits, not in seconds."""
+    return name.replace(_SECONDS, "time").replace("_", " ")
 
 
 def cell(name: str, value: Any) -> str:
@@ -50,8 +53,10 @@ def _number(name: str, value: float) -> str:
         return f"{_SPENT.get(name, '')}spent {1 - value:,.1f} times"
     if name.endswith(_RATIOS):
         return percent(value)
-    if name.startswith("seconds_to") or name.endswith("_seconds"):
+    if name.startswith(f"{_SECONDS}_") or name.endswith(f"_{_SECONDS}"):
         return duration(value)
+    if _LARGE <= abs(value) < _LARGEST:
+        return f"{value:,.0f}"
     return f"{value:,.4g}"
 
 

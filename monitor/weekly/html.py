@@ -15,7 +15,13 @@ from monitor.findings import FindingState
 from monitor.model import VerdictClass
 from monitor.weekly.cells import cell, heading
 from monitor.weekly.pictures import SYMBOLS, days_picture, findings_picture, map_picture
-from monitor.weekly.record import Attainment, CellState, Judgement, WeeklyReport
+from monitor.weekly.record import (
+    Attainment,
+    CellState,
+    FindingRow,
+    Judgement,
+    WeeklyReport,
+)
 from monitor.weekly.tables import Table, tables_of
 
 MOST_BYTES = 3_000_000
@@ -115,13 +121,15 @@ def _page(report: WeeklyReport, most_rows: int, most_pictures: int, beside: Sequ
     css = (_HERE / "report.css").read_text(encoding="utf-8")
     targets = len(report.targets)
     head, *tables = (_shown(table, most_rows, targets, beside) for table in tables_of(report))
+    drawn = _drawn(report, min(most_rows, MOST_PICTURES))
     page = environment.get_template("report.html.j2").render(
         report=report,
         head=head,
         tables=tables,
         pictures=_pictures(report, most_pictures),
         without_pictures=max(0, len(report.targets) - most_pictures),
-        findings_picture=_findings(report, most_rows),
+        findings_picture=findings_picture(drawn, report.since, report.until) if drawn else "",
+        findings_drawn=len(drawn),
         symbols=SYMBOLS,
         css=Markup(css),  # noqa: S704 - our own file
         css_hash=_hash_of(css),
@@ -134,11 +142,12 @@ def _hash_of(css: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()}"
 
 
-def _findings(report: WeeklyReport, most: int) -> str:
-    shown, most = report.findings, min(most, MOST_PICTURES)
+def _drawn(report: WeeklyReport, most: int) -> Sequence[FindingRow]:
+    """Return the findings that are drawn: all of them, or the worst."""
+    shown = report.findings
     if len(shown) > most:
-        shown = tuple(sorted(shown, key=lambda each: _finding(asdict(each))))[:most]
-    return findings_picture(shown, report.since, report.until) if shown else ""
+        return sorted(shown, key=lambda each: _finding(asdict(each)))[:most]
+    return shown
 
 
 def _pictures(report: WeeklyReport, most: int) -> tuple[_Pictures, ...]:

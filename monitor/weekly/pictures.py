@@ -26,15 +26,17 @@ _LONGEST_LABEL = 28
 # So many bold characters fit into a cell.
 _FITS = 12
 _HATCH = 10
-_SMALL_CHARACTER = 5.5
+# About how wide a character is.
+_SMALL_CHARACTER, _CHARACTER = 5.5, 7.0
 
 
 def days_picture(days: Sequence[DayRow]) -> str:
     """Return the outcomes of each day of one target as stacked bars; an empty day is hatched."""
     most = max((_total(day) for day in days), default=0)
     width, height = 60 + _DAY_WIDTH * len(days), _DAY_HEIGHT + 56
-    parts = [*_opening(width, height, "Exchanges of each day by outcome")]
-    parts += [_text(4, 24, f"{most:,}"), _text(4, 36, "exchanges", small=True)]
+    of = days[0].target if days else ""
+    parts = [*_opening(width, height, f"Exchanges of each day by outcome: {of}")]
+    parts += [_text(4, 24, f"{most:,}", within=52), _text(4, 36, "exchanges", small=True)]
     for number, day in enumerate(days):
         x = 60 + number * _DAY_WIDTH
         parts += _day(day, x, most)
@@ -56,7 +58,8 @@ def _day(day: DayRow, x: int, most: int) -> Iterator[str]:
             yield _rect(x, top, _BAR, tall, colour)
     yield _text(x, base + 16, f"{day.day:%a %d %b}")
     if total:
-        yield _text(x, base + 32, f"{day.bad} bad of {day.good + day.bad:,}", small=True)
+        words = f"{day.bad:,} bad of {day.good + day.bad:,}"
+        yield _text(x, base + 32, words, small=True, within=_DAY_WIDTH - 6)
 
 
 def _total(day: DayRow) -> int:
@@ -75,14 +78,15 @@ def map_picture(cells: Sequence[CellRow]) -> str:
     top = 4
     for concurrency in dict.fromkeys(cell.concurrency for cell in cells):
         block = [cell for cell in cells if cell.concurrency == concurrency]
-        parts.append(_text(4, top + 18, f"concurrency {concurrency}", bold=True))
+        parts.append(_text(4, top + 18, f"concurrency {concurrency}", bold=True, within=_LEFT - 12))
         parts += [
-            _text(_LEFT + place * _CELL + 4, top + 18, length)
+            _text(_LEFT + place * _CELL + 4, top + 18, length, within=_WIDE - 6)
             for place, length in enumerate(lengths)
         ]
         drawn, top = _block(block, lengths, top + _ROW, width)
         parts += drawn
-    opening = _opening(width, top + 6, "Coverage map: shape, length, concurrency")
+    title = f"Coverage map of {cells[0].target}: shape, length, concurrency"
+    opening = _opening(width, top + 6, title)
     return _closed([*opening, *parts])
 
 
@@ -102,7 +106,7 @@ def _block(
     parts: list[str] = []
     for shape, row in shapes.items():
         if shape not in gathered:
-            parts.append(_text(4, top + 18, shape))
+            parts.append(_text(4, top + 18, shape, within=_LEFT - 12))
             for cell in row:
                 parts += _cell(cell, _LEFT + lengths.index(cell.length) * _CELL, top)
             top += _ROW
@@ -127,7 +131,8 @@ def _cell(cell: CellRow, x: int, y: int) -> Iterator[str]:
     match cell.state:
         case CellState.FAILING:
             words = f"{cell.bad:,} bad ≤{percent(cell.bad_at_most)}"
-            yield _text(x + 6, y + 15, words, _PAPER, bold=True, small=len(words) > _FITS)
+            small, within = len(words) > _FITS, _WIDE - 12
+            yield _text(x + 6, y + 15, words, _PAPER, bold=True, small=small, within=within)
         case CellState.CLEAN:
             yield _text(x + 6, y + 15, f"≤ {percent(cell.bad_at_most)}")
         case CellState.FEW:
@@ -135,7 +140,8 @@ def _cell(cell: CellRow, x: int, y: int) -> Iterator[str]:
 
 
 def _symbols() -> Iterator[str]:
-    yield '<svg xmlns="http://www.w3.org/2000/svg" class="symbols" width="0" height="0"><defs>'
+    yield '<svg xmlns="http://www.w3.org/2000/svg" class="symbols" aria-hidden="true" '
+    yield 'width="0" height="0"><defs>'
     yield _symbol("failing", [_rect(0, 0, _WIDE, _TALL, _BAD, _INK, 3)])
     yield _symbol("clean", [_rect(0, 0, _WIDE, _TALL, _CLEAN, _GOOD)])
     grey = _rect(0, 0, _WIDE, _TALL, _GREY, _INVALID)
@@ -188,7 +194,8 @@ def findings_picture(findings: Sequence[FindingRow], since: datetime, until: dat
             parts.append(_text(x + 4, 18, f"{day:%a %d %b}"))
     for number, finding in enumerate(findings):
         y = 34 + number * _ROW
-        parts.append(_text(4, y + 14, f"{finding.finding_class} {finding.target}"))
+        named = f"{finding.finding_class} {finding.target}"
+        parts.append(_text(4, y + 14, named, within=_LEFT - 12))
         start, end = at(finding.onset_at), at(finding.closed_at or until)
         parts.append(_rect(start, y + 4, max(3, end - start), 12, "#e8b4b4", _BAD))
         for moment, shape in ((finding.detected_at, "diamond"), (finding.paged_at, "triangle")):
@@ -231,11 +238,22 @@ def _rect(x: int, y: int, wide: int, tall: int, fill: str, edge: str = "", thick
 
 
 def _text(
-    x: int, y: int, words: str, colour: str = "", *, bold: bool = False, small: bool = False
+    x: int,
+    y: int,
+    words: str,
+    colour: str = "",
+    *,
+    bold: bool = False,
+    small: bool = False,
+    within: int = 0,
 ) -> str:
+    """Return a text; one that is surely wider than ``within`` is drawn as wide as that."""
     shown = words if len(words) <= _LONGEST_LABEL or small else words[: _LONGEST_LABEL - 1] + "…"
     more = f' fill="{colour}"' if colour else ""
     more += (' font-weight="bold"' if bold else "") + (' font-size="10"' if small else "")
+    if within and len(shown) * (_SMALL_CHARACTER if small else _CHARACTER) > within:
+        # A figure that is cut is another figure.
+        more += f' textLength="{within}" lengthAdjust="spacingAndGlyphs"'
     return f'<text x="{x}" y="{y}"{more}>{escape(shown)}</text>'
 
 

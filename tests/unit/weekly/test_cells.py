@@ -49,3 +49,15 @@ def test_a_budget_that_is_overspent_is_told_in_budgets() -> None:
     assert cell("budget_left_low", -543.0) == "at worst spent 544.0 times"
     assert cell("budget_left_high", -1.5) == "at best spent 2.5 times"
     assert cell("budget_left_high", 0.5) == "50.00 %"
+
+
+def test_what_takes_time_is_told_in_the_unit_that_fits_and_not_called_seconds() -> None:
+    for name in ("seconds_to_close", "seconds_exposed", "seconds_held", "median_seconds"):
+        assert cell(name, 158_400.0) == "1.8 d"
+        assert "time" in heading(name).split()
+
+
+def test_large_numbers_are_written_out() -> None:
+    assert cell("usd", 12_345.67) == "12,346"
+    assert cell("usd", 9.876543) == "9.877"
+    assert cell("evidence", 1e200) == "1e+200"

@@ -14,9 +14,9 @@ import pytest
 
 from monitor.weekly.cells import cell
 from monitor.weekly.files import Format, files_of
-from monitor.weekly.html import MOST_BYTES, MOST_ROWS, html_of
-from monitor.weekly.pictures import findings_picture
-from monitor.weekly.record import CellState, StratumRow, TargetRow
+from monitor.weekly.html import MOST_BYTES, MOST_PICTURES, MOST_ROWS, html_of
+from monitor.weekly.pictures import days_picture, findings_picture, map_picture
+from monitor.weekly.record import CellState, DayRow, StratumRow, TargetRow
 from monitor.weekly.tables import TITLES, row_type, tables_of
 from monitor.weekly.text import harmless
 from tests.unit.weekly.samples import WEEK, a_cell, a_finding, a_report, a_row
@@ -138,6 +138,8 @@ def test_of_findings_that_are_cut_the_worst_stay_in_table_and_picture() -> None:
     assert "F-NONE" not in shown
     picture = page.decode().split('<h2 id="findings">')[1].split("</svg>")[0]
     assert [picture.count(f">{name}<") for name in ("LEAK glm", "CROSSED crossed")] == [2, 1]
+    assert f"Drawn are the worst {MOST_PICTURES} of {MOST_ROWS + 54}." in page.decode()
+    assert b"Drawn are the worst" not in html_of(a_report(findings=(open_leak, closed)))
 
 
 @pytest.mark.parametrize(
@@ -173,6 +175,28 @@ def test_where_detection_and_page_fall_together_both_are_seen() -> None:
     )
     assert max(diamond) + 1 < min(triangle)
     assert max(triangle) - min(diamond) < ROW
+
+
+def test_every_figure_of_a_picture_stays_in_its_place() -> None:
+    cells = [a_cell(CellState.FAILING, bad=10**n, bad_at_most=0.1234) for n in range(8)]
+    map_texts, days = map_picture(cells), days_picture([a_day(10**n) for n in range(8)])
+    for picture, text in ((map_texts, "10,000,000 bad ≤12.34 %"), (days, "3 bad of 10,000,003")):
+        [drawn] = re.findall(rf"<text ([^>]*)>{text}<", picture)
+        assert 0 < int(re.findall(r'textLength="(\d+)"', drawn)[0]) < 100
+    assert "textLength" not in map_picture(cells[:2])
+    assert "textLength" not in days_picture([a_day(10)])
+
+
+def a_day(good: int) -> DayRow:
+    return a_row(DayRow, good=good, bad=3, errors=0, invalid=0)
+
+
+def test_a_narrow_screen_scrolls_pictures_and_each_says_whose_it_is() -> None:
+    page = html_of(a_report()).decode()
+    drawn = re.findall(r'<div class="scroll"><svg[^>]*>\s*<title>([^<]*)</title>', page)
+    assert page.count('role="img"') == len(drawn) == 3
+    assert sum("glm" in title for title in drawn) == 2
+    assert re.search(r"max-width: 800px\) \{[^@]*\.scroll svg \{ max-width: none; \}", page)
 
 
 def test_a_page_stays_small_however_much_there_is() -> None:
