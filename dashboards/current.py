@@ -23,6 +23,9 @@ _CELLS = (
         "properties": [{"id": "unit", "value": "string"}],
     },
 )
+# A panel that counts by the hour must have no longer steps: what falls between two hours that are
+# asked for would be nowhere. What Grafana works out to be below 90 minutes it rounds to an hour.
+_HOURLY, _POINTS, _POINTS_OF_HOURS = "[1h]", 600, 1500
 _KEPT_OF_TARGETS = ("datasource", "expr", "refId", "legendFormat", "instant", "range", "format")
 
 
@@ -73,7 +76,8 @@ def _put_panel_right(panel: dict[str, Any]) -> None:
 
 
 def _put_queries_right(panel: dict[str, Any]) -> None:
-    panel["maxDataPoints"] = 600
+    hourly = any(_HOURLY in target.get("expr", "") for target in panel["targets"])
+    panel["maxDataPoints"] = _POINTS_OF_HOURS if hourly else _POINTS
     for target in panel["targets"]:
         if "rawSql" in target:
             continue

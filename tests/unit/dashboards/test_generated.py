@@ -56,6 +56,20 @@ def test_what_is_committed_is_what_the_sources_make() -> None:
         assert fresh, f"{name}: run davylamp dashboards build"
 
 
+@pytest.mark.parametrize(("dashboard", "panel"), DRAWN)
+def test_no_hour_of_ninety_days_falls_between_two_steps(
+    dashboard: dict[str, Any], panel: dict[str, Any]
+) -> None:
+    asked = [target.get("expr", "") for target in panel["targets"]]
+    if any("[1h]" in each for each in asked):
+        # Grafana asks in steps of an hour as long as a point is less than 90 minutes
+        # (@grafana/data, rangeutil.roundInterval), and Prometheus gives 11,000 points at most.
+        assert 90 * 24 / panel["maxDataPoints"] < 1.5
+        assert panel["maxDataPoints"] < 11_000
+    else:
+        assert panel["maxDataPoints"] == 600
+
+
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=[each.uid for each in DASHBOARDS])
 def test_a_dashboard_has_no_fault(dashboard: Any) -> None:
     faults = faults_of(dashboard, schema_of(), known_names(sources_folder() / "rules"))
