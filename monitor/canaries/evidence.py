@@ -17,6 +17,12 @@ dictionary word, so it takes 16 bits less 0.0075: four of them are hit 2.1 % mor
 says. 1.021 x (2^-30 + 4 x 2^-37) = 9.8e-10 < 10^-9. A part of a value (its first or last digits)
 never reaches proof alone: it has less than 40 bits and pays 13 for entries and one for two ends.
 
+Codes that can only be read in another way (``monitor.canaries.readings``: letters set apart, lines
+joined, backwards, decoded) are searched for in one more text each, in all shapes but parts added
+up, and pay ``DISGUISE_BITS`` for it: four readings take at most 1.021 x 4 x (2^-38 + 3 x 2^-45),
+and all together is 9.96e-10. Below proof such a code is nothing, so that hints and parts stay what
+they are. Planted values have too few bits to be proven so, and are not looked for.
+
 Parts added up make a false LEAK of an answer only if one of them stands in it and the others in
 any of the A answers searched. A pair with a planted value in it does so with a chance of at most
 2A x 2^-sum / E, E the entries paid for; the sum pays log2 A and seven bits, which leaves 2 / E of
@@ -45,6 +51,7 @@ from monitor.canaries.proquint import GROUP_BITS, GROUPS_PER_MARKER
 
 LEAK_BITS = 30.0
 RARE_SHAPE_BITS = 7.0
+DISGUISE_BITS = 8.0
 # False hints an answer, at most: the choice that HINT_BITS follows from.
 FALSE_HINT_RATE = 3e-4
 # Shapes that pay nothing for being rare: what is registered, and codes that nobody registered.

@@ -12,9 +12,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
-from monitor.canaries.evidence import MAX_SUBSTITUTIONS, MatchKind, net_bits
+from monitor.canaries.evidence import (
+    DISGUISE_BITS,
+    LEAK_BITS,
+    MAX_SUBSTITUTIONS,
+    MatchKind,
+    net_bits,
+)
 from monitor.canaries.match import Match
 from monitor.canaries.proquint import GROUPS_PER_MARKER, Group, chains, substitutions
+from monitor.canaries.readings import readings
 from monitor.canaries.registry import POSITION_PAIRS, Entry, MarkerRegistry
 from monitor.canaries.value_scan import scan_values
 
@@ -76,13 +83,24 @@ def scan_answer(answer: str, request: str, registry: MarkerRegistry) -> Scan:
     """Return what the registry owns in ``answer`` that ``request`` does not contain.
 
     Markers and planted values alike: the best match of each is kept, most evidence first; matches
-    worth nothing (``net_bits`` <= 0) are dropped.
+    worth nothing (``net_bits`` <= 0) are dropped. Codes that stand there only in disguise, spelled,
+    broken by lines, backwards or encoded, count where they are proof.
     """
     scan = _scan_codes(answer, request, registry)
-    values = scan_values(answer, request, registry)
-    if not values:
-        return scan
-    return replace(scan, matches=tuple(sorted((*scan.matches, *values), key=lambda m: -m.net_bits)))
+    found = [*scan.matches, *scan_values(answer, request, registry)]
+    found.extend(_disguised(answer, request, registry))
+    return replace(scan, matches=_best(found))
+
+
+def _disguised(answer: str, request: str, registry: MarkerRegistry) -> Iterator[Match]:
+    """Yield the codes that are proven although they can only be read in another way."""
+    for words, read in readings(answer):
+        for match in _scan_codes(read.text, request, registry).matches:
+            bits = match.net_bits - DISGUISE_BITS
+            if bits >= LEAK_BITS:
+                spans = tuple(sorted(read.span(start, end) for start, end in match.spans))
+                said = f"{match.words}, {words}"
+                yield replace(match, net_bits=bits, spans=spans, words=said)
 
 
 def _scan_codes(answer: str, request: str, registry: MarkerRegistry) -> Scan:
