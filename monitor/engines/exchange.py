@@ -11,6 +11,7 @@ from monitor.engines.base import Reply
 from monitor.engines.faults import Fault, FaultList
 from monitor.engines.identity import identity_headers, request_id
 from monitor.engines.openai_body import Parsed
+from monitor.engines.pieces import joined_pieces
 from monitor.engines.refusals import classify_status
 from monitor.engines.retry import retry_after_seconds
 from monitor.engines.sse import SseEvent, SseParser
@@ -99,7 +100,7 @@ async def exchange(
             response,
             headers=identity_headers(raw) + response.headers,
             protocol_faults=faults.codes(),
-            other_text=_everything(raw),
+            other_text=_everything(raw, response.written()),
             pieces=stream.reader.pieces if stream else None,
         )
     return Reply(
@@ -177,13 +178,16 @@ def _read(raw: RawReply, stream: _Stream | None, call: Call, faults: FaultList) 
     return call.parse(raw.body, faults)
 
 
-def _everything(raw: RawReply) -> str:
+def _everything(raw: RawReply, written: str) -> str:
     """Return all that came back as text: no answer, but searched for other tenants' text.
 
-    It holds what no parser looks at: error pages, unknown fields, further choices, headers.
+    It holds what no parser looks at: error pages, unknown fields, further choices, headers. What
+    came in pieces follows once more in one, unless it is a part of what was ``written``.
     """
-    body = raw.body[:MAX_OTHER_BYTES].decode("utf-8", errors="replace")
-    return "\n".join([body, *(value for _, value in raw.headers)])
+    body = raw.body[:MAX_OTHER_BYTES]
+    pieces = (text for text in joined_pieces(body) if text.strip() and text not in written)
+    headers = (value for _, value in raw.headers)
+    return "\n".join([body.decode("utf-8", errors="replace"), *headers, *pieces])
 
 
 def _is_event_stream(raw: RawReply, stream: _Stream, content_type: str) -> bool:

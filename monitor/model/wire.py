@@ -77,8 +77,9 @@ class TokenLogprob:
 class Response:
     """A whole or partial answer. ``text`` is hostile input: never render or execute it.
 
-    ``other_text`` is all that came back, as it came: error pages, unknown fields, headers. It is
-    no answer, but it is searched for other tenants' text like one. ``pieces`` counts the events of
+    ``other_text`` is all that came back, as it came: error pages, unknown fields, headers; and once
+    more in one what came in pieces outside the answer. It is no answer, but it is searched for
+    other tenants' text like one. ``pieces`` counts the events of
     a stream that carried a part of the answer; ``None`` if it came whole.
     """
 
