@@ -111,6 +111,11 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("REPEAT", "doubled"): _wrong("the whole answer came more than once"),
     ("REPEAT", "stutter"): _wrong("a piece of the answer stands there twice in a row"),
     ("REPEAT", "tail_loop"): _wrong("the answer ends in a loop"),
+    ("SURPLUS", "server_error"): _wrong("an error of a server as a part of the answer"),
+    ("SURPLUS", "thoughts"): _wrong("thoughts about the question in the answer"),
+    ("SURPLUS", "advert"): _wrong("an advert or a link that nobody asked for"),
+    ("SURPLUS", "escaped"): _wrong("signs escaped as in HTML in an answer that is none"),
+    ("SURPLUS", "prompt_echoed"): _wrong("the prompt stands in the answer again"),
     ("BOUNDARY", "truncated"): _hard(_INPUT, "the prompt was shortened in silence"),
     ("BOUNDARY", "replaced"): _hard(
         _INPUT, "the prompt was replaced: answered from something else"

@@ -23,6 +23,7 @@ from monitor.checks import (
     role,
     special,
     struct,
+    surplus,
     term,
     timing,
     topic,
@@ -51,6 +52,7 @@ CHECKS: tuple[Check, ...] = tuple(
         struct,
         role,
         repeat,
+        surplus,
         replay,
         dup,
         cached,
@@ -64,6 +66,6 @@ CHECKS: tuple[Check, ...] = tuple(
     )
 )
 # Raised whenever a check's meaning changes, so that stored verdicts say what judged them.
-CHECKS_VERSION = "5"
+CHECKS_VERSION = "6"
 
 __all__ = ["CHECKS", "CHECKS_VERSION", "Check", "judge_trial"]
