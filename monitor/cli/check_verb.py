@@ -15,7 +15,7 @@ from monitor.cli.progress import Shown, show_progress
 from monitor.clock import SystemClock
 from monitor.config import Config
 from monitor.configured import read_config
-from monitor.daemon.client import check_through_daemon
+from monitor.daemon.checked import check_through_daemon
 from monitor.logs import set_up_logs
 from monitor.reports.check import CheckReport
 from monitor.reports.junit import junit_xml

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from monitor.calibrating import Calibrate
 from monitor.certificate.issuing import Export
-from monitor.checking import Selection
 from monitor.config import Config
 from monitor.context import Asked, LadderStep, OnLadderStep
 from monitor.daemon.backups import BackUp
+from monitor.daemon.checked import OnWords
 from monitor.daemon.desk import Said, Told, Wanted
 from monitor.daemon.forgetting import Forget
+from monitor.daemon.line import streamed, told
 from monitor.daemon.probing import ProbeNow
-from monitor.daemon.token import api_token
-from monitor.errors import DavylampError, StoreBusyError, UnsureError, UsageError
+from monitor.errors import UsageError
 from monitor.examining import ExaminationStep, Localise, OnExaminationStep, Verify
 from monitor.findings import Decision, beginning_of_id
 from monitor.reports.audit import AuditReport
@@ -43,76 +40,8 @@ from monitor.store import StoreOwner
 from monitor.store.store import WAITING_DIRECTORY
 from monitor.watching import Ending
 
-# A daemon at work gives a sign of life every second.
-ANSWER_SECONDS = 5.0
-
 _SCANNED = TypeAdapter(list[ScanReport])
 _LINES = TypeAdapter(list[str])
-
-OnWords = Callable[[str, str, int, int], None]
-
-
-@contextmanager
-def _answering(config: Config, owner: StoreOwner) -> Iterator[httpx.Client]:
-    """Give a client of the daemon. Raises ``StoreBusyError`` if it does not answer in 5 s."""
-    try:
-        with httpx.Client(
-            base_url=owner.url or "",
-            headers={"Authorization": f"Bearer {api_token(config)}"},
-            trust_env=False,
-            timeout=httpx.Timeout(ANSWER_SECONDS),
-            follow_redirects=False,
-        ) as client:
-            yield client
-    except httpx.HTTPError as error:
-        msg = (
-            f"{config.storage_path}: process {owner.pid} owns this store, but its daemon at "
-            f"{owner.url} does not answer ({type(error).__name__}); stop it, or wait for it"
-        )
-        raise StoreBusyError(msg) from error
-
-
-def _told(config: Config, owner: StoreOwner, path: str) -> dict[str, Any]:
-    """Return the daemon's answer of a page. Raises ``UsageError`` for one that is an error."""
-    with _answering(config, owner) as client:
-        reply = client.get(path)
-    said = _object_of(reply.text, f"HTTP {reply.status_code}")
-    if "error" in said:
-        raise UsageError(said["error"])
-    return said
-
-
-def _object_of(text: str, where: str) -> dict[str, Any]:
-    """Return the object that JSON of the daemon holds. Raises ``UsageError`` if it is none."""
-    try:
-        said = json.loads(text)
-    except ValueError:
-        said = None
-    if isinstance(said, dict):
-        return said
-    msg = (
-        f"the daemon gave no answer that can be read ({where}): it has no such page, is of another "
-        "version than this command, or something else listens there"
-    )
-    raise UsageError(msg)
-
-
-def check_through_daemon(
-    config: Config, owner: StoreOwner, selection: Selection, on_words: OnWords
-) -> CheckReport:
-    """Return the daemon's report. Raises ``StoreBusyError`` if it does not answer in 5 s."""
-    asked = {
-        "targets": selection.targets,
-        "probes": selection.probes,
-        "profile": selection.profile,
-        "require_coverage": selection.require_coverage,
-    }
-
-    def on_step(step: dict[str, Any]) -> None:
-        on_words(step["target"], step["words"], step["done"], step["total"])
-
-    said = _streamed(config, owner, "check", asked, on_step)
-    return CheckReport.model_validate(said)
 
 
 def nodes_through_daemon(config: Config, owner: StoreOwner) -> NodesReport:
@@ -121,7 +50,7 @@ def nodes_through_daemon(config: Config, owner: StoreOwner) -> NodesReport:
     Raises ``StoreBusyError`` if it does not answer in 5 s, ``UsageError`` if it has read none yet
     or gives no report that can be read.
     """
-    said = _told(config, owner, "/api/nodes")
+    said = told(config, owner, "/api/nodes")
     try:
         return NodesReport.model_validate(said)
     except ValidationError as error:
@@ -137,7 +66,7 @@ def probe_through_daemon(
     def on_step(step: dict[str, Any]) -> None:
         on_words(step["target"], step["words"], step["done"], step["total"])
 
-    said = _streamed(config, owner, "probe-now", asdict(asked) | {"wait": True}, on_step)
+    said = streamed(config, owner, "probe-now", asdict(asked) | {"wait": True}, on_step)
     return CheckReport.model_validate(said)
 
 
@@ -149,7 +78,7 @@ def verify_through_daemon(
     def shown(step: dict[str, Any]) -> None:
         on_step(LadderStep(target=step["target"], words=step["words"], done=step["done"]))
 
-    said = _streamed(config, owner, "context", asdict(asked), shown)
+    said = streamed(config, owner, "context", asdict(asked), shown)
     return LadderReport.model_validate(said)
 
 
@@ -181,32 +110,7 @@ def _examined(
 
     body = asdict(asked)
     path = f"findings/{beginning_of_id(body.pop('finding'))}/{verb}"
-    return _streamed(config, owner, path, body, shown)
-
-
-def _streamed(
-    config: Config,
-    owner: StoreOwner,
-    what: str,
-    asked: dict[str, Any],
-    on_step: Callable[[dict[str, Any]], None],
-) -> object:
-    """Ask the daemon for work and return its report, telling the steps as they come."""
-    with (
-        _answering(config, owner) as client,
-        client.stream("POST", f"/api/{what}", json=asked) as reply,
-    ):
-        if reply.status_code != httpx.codes.OK:
-            raise UsageError(_refusal(reply, owner, what))
-        return _report(reply.iter_lines(), on_step, what)
-
-
-def _refusal(reply: httpx.Response, owner: StoreOwner, what: str) -> str:
-    """Return that the daemon refused, and why. Raises ``UsageError`` if it says nothing of ours."""
-    reply.read()
-    status = f"HTTP {reply.status_code}"
-    why = _object_of(reply.text, status).get("error", "it does not say why")
-    return f"the daemon at {owner.url} refused the {what} ({status}): {why}"
+    return streamed(config, owner, path, body, shown)
 
 
 def calibrate_through_daemon(
@@ -217,19 +121,19 @@ def calibrate_through_daemon(
     def on_step(step: dict[str, Any]) -> None:
         on_words(step["target"], step["words"], step["done"], step["total"])
 
-    said = _streamed(config, owner, "calibrate", asdict(asked), on_step)
+    said = streamed(config, owner, "calibrate", asdict(asked), on_step)
     return CalibrationReport.model_validate(said)
 
 
 def calibration_of_daemon(config: Config, owner: StoreOwner, target: str) -> CalibrationReport:
     """Return how a calibration stands in the daemon. Raises ``StoreBusyError`` if it is silent."""
-    said = _told(config, owner, f"/api/calibrations/{quote(target, safe='')}")
+    said = told(config, owner, f"/api/calibrations/{quote(target, safe='')}")
     return CalibrationReport.model_validate(said["report"])
 
 
 def evidence_of_daemon(config: Config, owner: StoreOwner, target: str) -> EvidenceReport:
     """Return how a target's streams stand in the daemon. Raises ``StoreBusyError`` if silent."""
-    said = _told(config, owner, f"/api/evidence/{quote(target, safe='')}")
+    said = told(config, owner, f"/api/evidence/{quote(target, safe='')}")
     return EvidenceReport.model_validate(said["report"])
 
 
@@ -237,7 +141,7 @@ def end_alarm_through_daemon(config: Config, owner: StoreOwner, asked: Ending) -
     """Have the daemon end an alarm. Raises ``StoreBusyError`` if it is silent for 5 s."""
     body = asdict(asked)
     path = f"evidence/{quote(body.pop('target'), safe='')}/resolve"
-    return _LINES.validate_python(_streamed(config, owner, path, body, lambda _: None))
+    return _LINES.validate_python(streamed(config, owner, path, body, lambda _: None))
 
 
 def back_up_through_daemon(
@@ -251,7 +155,7 @@ def back_up_through_daemon(
     def on_step(step: dict[str, Any]) -> None:
         on_rows(step["target"], step["done"], step["total"], int(step["words"]))
 
-    name = str(_streamed(config, owner, "backup", asdict(asked), on_step))
+    name = str(streamed(config, owner, "backup", asdict(asked), on_step))
     return config.storage_path / WAITING_DIRECTORY / Path(name).name
 
 
@@ -267,13 +171,13 @@ def forget_through_daemon(
     asked = asdict(request) | asdict(request.asked)
     del asked["asked"]
     asked["before"] = before.isoformat() if before else None
-    said = _streamed(config, owner, "forget", asked, on_step)
+    said = streamed(config, owner, "forget", asked, on_step)
     return ForgetReport.model_validate(said)
 
 
 def certificate_of_daemon(config: Config, owner: StoreOwner, asked: Export) -> str:
     """Return a certificate the daemon issued. Raises ``StoreBusyError`` if it is silent for 5 s."""
-    return str(_streamed(config, owner, "certificate", asdict(asked), lambda _: None))
+    return str(streamed(config, owner, "certificate", asdict(asked), lambda _: None))
 
 
 class DaemonDesk:
@@ -305,7 +209,7 @@ class DaemonDesk:
         body: dict[str, Any] = {"who": said.who, "why": said.why}
         if said.suppress is not None:
             body["suppress_seconds"] = said.suppress.total_seconds()
-        lines = _streamed(self._config, self._owner, path, body, lambda _: None)
+        lines = streamed(self._config, self._owner, path, body, lambda _: None)
         return _LINES.validate_python(lines)
 
     def rotate(self, given: str, told: Told) -> list[str]:
@@ -314,17 +218,17 @@ class DaemonDesk:
         body: dict[str, Any] = {"who": told.who, "why": told.why}
         if told.at is not None:
             body["at"] = told.at.isoformat()
-        lines = _streamed(self._config, self._owner, path, body, lambda _: None)
+        lines = streamed(self._config, self._owner, path, body, lambda _: None)
         return _LINES.validate_python(lines)
 
     def audit(self, published: str | None, last: int) -> AuditReport:
         """Verify the audit chain. Raises ``UnsureError`` if it cannot be read."""
         asked = {"head": published, "last": last}
-        said = _streamed(self._config, self._owner, "audit", asked, lambda _: None)
+        said = streamed(self._config, self._owner, "audit", asked, lambda _: None)
         return AuditReport.model_validate(said)
 
     def _said(self, path: str) -> dict[str, Any]:
-        return _told(self._config, self._owner, path)
+        return told(self._config, self._owner, path)
 
 
 class DaemonScanDesk:
@@ -341,22 +245,6 @@ class DaemonScanDesk:
         answers = [asdict(each) for each in reported]
         asked = {"target": target, "source": source, "answers": answers}
         said = await asyncio.to_thread(
-            _streamed, self._config, self._owner, "scan", asked, lambda _: None
+            streamed, self._config, self._owner, "scan", asked, lambda _: None
         )
         return _SCANNED.validate_python(said)
-
-
-def _report(lines: Iterator[str], on_step: Callable[[dict[str, Any]], None], what: str) -> object:
-    for line in lines:
-        said = _object_of(line, what)
-        if "step" in said:
-            on_step(said["step"])
-        elif "error" in said:
-            raise (UnsureError if said.get("unsure") else UsageError)(said["error"])
-        elif "crashed" in said:
-            msg = f"the {what} crashed inside the daemon, see its log: {said['crashed']}"
-            raise DavylampError(msg)
-        elif "report" in said:
-            return said["report"]
-    msg = f"the daemon stopped before the {what} came to its end"
-    raise UsageError(msg)

@@ -24,7 +24,7 @@ HEAVY = (
 HTTPX_MAY_BE_IMPORTED_BY = {
     "monitor/http.py": "the bounded client of everything that goes to a target",
     "monitor/nodes/guard.py": "a transport beneath http.py, that connects only where it may",
-    "monitor/daemon/client.py": "a plain client of our own daemon on loopback",
+    "monitor/daemon/line.py": "a plain client of our own daemon on loopback",
     "monitor/cli/doctor_line.py": "names the transport and TLS settings that it hands to http.py",
 }
 BROAD_HANDLERS = {

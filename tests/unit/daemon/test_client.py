@@ -9,11 +9,11 @@ import pytest
 
 from monitor.daemon.client import (
     DaemonDesk,
-    _report,
     evidence_of_daemon,
     verify_finding_through_daemon,
 )
 from monitor.daemon.desk import Said
+from monitor.daemon.line import report_of
 from monitor.errors import UsageError
 from monitor.examining import Verify
 from monitor.findings import Decision
@@ -75,4 +75,4 @@ def test_why_the_daemon_refuses_is_said(tmp_path: Path) -> None:
 
 def test_a_line_of_a_stream_that_is_no_json_is_an_error_in_words() -> None:
     with pytest.raises(UsageError, match=r"no answer that can be read \(check\)"):
-        _report(iter(["<html>"]), lambda _: None, "check")
+        report_of(iter(["<html>"]), lambda _: None, "check")

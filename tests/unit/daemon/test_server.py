@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from monitor.app import Installation
 from monitor.daemon import pages, server
-from monitor.daemon.client import _report
+from monitor.daemon.line import report_of
 from monitor.daemon.scheduler import ProbeSchedule
 from monitor.daemon.server import make_server
 from monitor.errors import DavylampError, UnsureError, UsageError
@@ -165,7 +165,7 @@ def test_a_check_that_crashes_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
         assert said[-1]["crashed"].startswith("KeyError in crash")
         assert "could be an answer" not in reply.text
         with pytest.raises(DavylampError, match="crashed inside the daemon"):
-            _report(iter(reply.text.splitlines()), lambda _: None, "check")
+            report_of(iter(reply.text.splitlines()), lambda _: None, "check")
 
     monkeypatch.setattr(server, "run_check", crash)
     with_server(tmp_path, test)
@@ -175,7 +175,7 @@ def test_a_check_that_crashes_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_what_could_not_be_told_in_the_daemon_is_told_as_that(error: type[DavylampError]) -> None:
     line = json.dumps(pages.error_line(error("no answer")))
     with pytest.raises(error, match="no answer"):
-        _report(iter([line]), lambda _: None, "context")
+        report_of(iter([line]), lambda _: None, "context")
 
 
 @pytest.mark.parametrize("ends_by_itself", [True, False])
@@ -209,10 +209,10 @@ def test_what_is_under_way_when_the_daemon_stops_is_told_to_whoever_asked(
     lines = asyncio.run(asyncio.wait_for(run(), 10))
     assert bool(broken_off) is not ends_by_itself
     if ends_by_itself:
-        assert _report(iter(lines), lambda _: None, "scan") == "all of it"
+        assert report_of(iter(lines), lambda _: None, "scan") == "all of it"
     else:
         with pytest.raises(UsageError, match="the daemon is stopping"):
-            _report(iter(lines), lambda _: None, "scan")
+            report_of(iter(lines), lambda _: None, "scan")
 
 
 def test_the_last_verdict_is_told_to_whoever_has_the_token(tmp_path: Path) -> None:
