@@ -53,11 +53,18 @@ def fold(text: str) -> Folded:
         if found["escape"]:
             folding.take(_unescaped(found["escape"]), start, end)
         else:
-            for place in range(start, end):
-                folding.take(text[place], place, place + 1)
+            folding.take_others(start, end)
         at = end
     folding.take_ascii(at, len(text))
     return folding.done()
+
+
+class _Known(dict[str, str]):
+    """What characters become, worked out once for each of a text."""
+
+    def __missing__(self, character: str) -> str:
+        plain = self[character] = _plain(character)
+        return plain
 
 
 class _Folding:
@@ -68,21 +75,33 @@ class _Folding:
         self._pieces: list[str] = []
         # Arrays, for an answer may have millions of characters.
         self._starts, self._ends = array("q"), array("q")
-        self._known: dict[str, str] = {}
+        self._known = _Known()
 
     def take(self, character: str, start: int, end: int) -> None:
         """Take a character that stands at this place of the text."""
-        plain = self._known.get(character)
-        if plain is None:
-            plain = self._known[character] = _plain(character)
+        plain = self._known[character]
         self._pieces.append(plain)
         for _ in plain:
             self._starts.append(start)
             self._ends.append(end)
 
+    def take_others(self, start: int, end: int) -> None:
+        """Take a run of characters that are not ASCII. Mostly each becomes one."""
+        plains = list(map(self._known.__getitem__, self._text[start:end]))
+        self._pieces.extend(plains)
+        if all(len(plain) == 1 for plain in plains):
+            self._stay(start, end)
+        else:
+            places = [at for at, plain in enumerate(plains, start) for _ in plain]
+            self._starts.extend(places)
+            self._ends.extend([at + 1 for at in places])
+
     def take_ascii(self, start: int, end: int) -> None:
         """Take a stretch of plain ASCII at once: nothing moves in it."""
         self._pieces.append(self._text[start:end].lower())
+        self._stay(start, end)
+
+    def _stay(self, start: int, end: int) -> None:
         self._starts.extend(range(start, end))
         self._ends.extend(range(start + 1, end + 1))
 
@@ -106,4 +125,6 @@ def _plain(character: str) -> str:
     if unicodedata.category(character) == "Cf":
         return ""
     folded = unicodedata.normalize("NFKC", character).casefold()
+    if len(folded) == 1:
+        return str(unicodedata.decimal(folded, folded))
     return "".join(str(unicodedata.decimal(each, each)) for each in folded)

@@ -81,7 +81,7 @@ def _read_as(exchange: Exchange) -> Read:
         return Read.WHOLE
     if response.finish_reason != "stop":
         return Read.UNCLEAR
-    if front_lost(exchange):
+    if front_lost(exchange, lost):
         return Read.TRUNCATED
     text = response.answer().strip()
     codes = [*([nonce] if nonce else []), *(n.text for n in exchange.expectation.needles)]

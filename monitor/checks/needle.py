@@ -30,15 +30,17 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
     if not lost:
         return [passed(CODE, exchange, "every needle was recalled")]
     explanation = f"lost: {', '.join(lost)} of {len(exchange.expectation.needles)} needles"
-    front = front_lost(exchange) and ended(exchange)
+    front = front_lost(exchange, lost) and ended(exchange)
     if front and not history.weak_model and recalls_short_prompts(trial, exchange):
         return [failed(CODE, exchange, "front_lost", explanation)]
     return [failed(CODE, exchange, "lost", explanation)]
 
 
-def front_lost(exchange: Exchange) -> bool:
-    """True if the tail is recalled, and of the head's needle not even a part."""
-    lost = lost_places(exchange)
+def front_lost(exchange: Exchange, lost: Sequence[str]) -> bool:
+    """True if the tail is recalled, and of the head's needle not even a part.
+
+    ``lost`` are the exchange's ``lost_places``.
+    """
     heads = [needle.text for needle in exchange.expectation.needles if needle.place == "head"]
     return (
         "head" in lost

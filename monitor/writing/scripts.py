@@ -39,6 +39,7 @@ _MAYBE_NEWER = 32
 _GROWING = (range(0x1F000, 0x1FB00), range(0x20000, 0x40000))
 _STAND_FOR_DAMAGE = frozenset("\ufffc\ufffd\ufff9\ufffa\ufffb")
 _DAMAGED_CATEGORIES = frozenset({"Co", "Cs"})
+_UNASSIGNED = frozenset({"Cn", "Co", "Cs"})
 _WHITE = frozenset("\t\n\r\v\f\x85")
 
 
@@ -101,8 +102,5 @@ def _may_be_newer(code: int) -> bool:
     if any(code in growing for growing in _GROWING):
         return True
     around = range(max(0, code - _MAYBE_NEWER), code + _MAYBE_NEWER + 1)
-    return any(_is_assigned(near) for near in around)
-
-
-def _is_assigned(code: int) -> bool:
-    return unicodedata.category(chr(code)) not in ("Cn", "Co", "Cs")
+    # Hostile text has every code point, and sixty are around each.
+    return not _UNASSIGNED.issuperset(map(unicodedata.category, map(chr, around)))
