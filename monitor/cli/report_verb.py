@@ -60,7 +60,7 @@ def build_report(
     settings = read_config(str(config))
     set_up_logs("error", settings.log.format)
     wanted = _week(week)
-    check_free(out)
+    check_free(out, wanted)
     asked = asked_of(settings, wanted, _drill(settings, drill))
     # Before the store is opened, which makes a key where there is none.
     key = InstallationKey.load(settings.storage_path / KEY_FILE)

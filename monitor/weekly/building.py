@@ -22,6 +22,7 @@ from monitor.weekly.record import WeeklyReport
 from monitor.weekly.verifying import (
     BadManifestError,
     key_problem,
+    other_week,
     read_manifest,
     verify,
     weeks_between,
@@ -63,7 +64,7 @@ def build(
     sign, that does not hold or that is of no earlier week, ``StoreError`` for rows that cannot be
     read. What fails leaves nothing there.
     """
-    check_free(out)
+    check_free(out, asked.week)
     signer = Signer(key)
     passed_over: list[str] = []
     left_out: list[str] = []
@@ -97,8 +98,11 @@ def build(
     )
 
 
-def check_free(out: Path) -> None:
-    """Raise ``UsageError`` if a folder for a report is taken, or cannot be made."""
+def check_free(out: Path, week: Week) -> None:
+    """Raise ``UsageError`` if the folder for the report of a week is taken, or cannot be made.
+
+    Also for the name of another week: a report in there would not hold.
+    """
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent}: no such folder (make it first)")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
@@ -106,6 +110,9 @@ def check_free(out: Path) -> None:
     if out.is_dir() and any(out.iterdir()):
         msg = f"{out} is not empty (a report has a folder of its own: name a new one)"
         raise UsageError(msg)
+    if named := other_week(out, week):
+        msg = f"{out} has the name of another week: {named}, and the report is of {week.label}"
+        raise UsageError(f"{msg} (such a report would not hold: name it otherwise)")
 
 
 def _following(week: Week, folder: Path, signer: Signer) -> PreviousPart:

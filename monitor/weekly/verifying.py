@@ -111,15 +111,19 @@ def key_problem(manifest: Manifest, key: PublicKey) -> str:
     return ""
 
 
+def other_week(folder: Path, week: Week) -> str:
+    """Return the week that a folder is named after, unless it is this one or none."""
+    # Of a folder that is named as "." too.
+    try:
+        named = Week.parse(folder.absolute().name)
+    except ValueError:
+        return ""
+    return named.label if named != week else ""
+
+
 def _name_problems(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Yield a problem if a folder has the name of another week: who reads it there is misled."""
-    # Of a folder that is named as "." too.
-    name = folder.absolute().name
-    try:
-        named = Week.parse(name).label
-    except ValueError:
-        return
-    if named != manifest.week:
+    if named := other_week(folder, Week.parse(manifest.week)):
         yield (
             f"the folder is named after another week: {named}, and the report is of {manifest.week}"
         )

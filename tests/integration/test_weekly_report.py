@@ -654,6 +654,7 @@ def test_a_folder_that_is_taken_or_a_report_of_another_is_refused(
     refused = (
         ("not empty", told.reports[WEEKS[2]], own, None),
         ("no such folder", tmp_path / "none" / "x", own, None),
+        ("has the name of another week", tmp_path / WEEKS[2].label, own, None),
         ("not one of this installation", out, other, told.reports[WEEKS[2]]),
         ("cannot come before", out, own, told.reports[WEEKS[3]]),
         ("cannot be followed", out, own, tmp_path),
