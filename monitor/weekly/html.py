@@ -14,6 +14,7 @@ from typing import Any
 from monitor.findings import FindingState
 from monitor.model import VerdictClass
 from monitor.weekly.cells import cell, heading
+from monitor.weekly.judging import LONGEST_UNKNOWN_HOURS, MOST_UNKNOWN_SHARE
 from monitor.weekly.pictures import SYMBOLS, days_picture, findings_picture, map_picture
 from monitor.weekly.record import (
     Attainment,
@@ -70,6 +71,17 @@ _STAYS: Mapping[str, Callable[[Mapping[str, Any]], Worth]] = {
         -(inf if row["alarms_at_least"] is None else row["alarms_at_least"]),
     ),
 }
+
+
+# What was well when it was last looked at is grey where that says little of the week.
+_OLD: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
+    "context": lambda row: not row["in_week"],
+    "nodes": lambda row: (
+        row["longest_unknown_hours"] > LONGEST_UNKNOWN_HOURS
+        or row["unknown_ratio"] > MOST_UNKNOWN_SHARE
+    ),
+}
+_WELL, _GREY = frozenset({"pass", "verified-as-advertised"}), "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +187,7 @@ def _shown(table: Table, most: int, targets: int, beside: Sequence[str]) -> _Sho
         name=table.name,
         title=table.title,
         headings=tuple(map(heading, names)),
-        rows=tuple(_cells(names, row) for row in rows),
+        rows=tuple(_cells(table.name, names, row) for row in rows),
         left_out=left_out,
         rest=_rest(table, beside),
     )
@@ -218,10 +230,13 @@ def _gathered(
         yield ((f"all {targets} targets" if every else ", ".join(names)), *shared), len(names)
 
 
-def _cells(names: Sequence[str], row: Sequence[object]) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (cell(name, value), _class_of(name, value)) for name, value in zip(names, row, strict=True)
-    )
+def _cells(table: str, names: Sequence[str], row: Sequence[object]) -> tuple[tuple[str, str], ...]:
+    of = dict(zip(names, row, strict=True))
+    classes = [_class_of(name, value) for name, value in of.items()]
+    if table in _OLD and _OLD[table](of):
+        classes = [_GREY if each in _WELL else each for each in classes]
+    texts = (cell(name, value) for name, value in of.items())
+    return tuple(zip(texts, classes, strict=True))
 
 
 def _class_of(name: str, value: object) -> str:

@@ -231,6 +231,24 @@ def test_what_a_target_was_found_to_be_has_a_colour_of_its_own() -> None:
         assert re.search(rf"\.{re.sub('[ _]', '-', state)}[ ,]", css), state
 
 
+@pytest.mark.parametrize(
+    ("name", "well", "old"),
+    [
+        ("context", {"state": "verified as advertised", "in_week": True}, {"in_week": False}),
+        ("nodes", {"conformity": "pass"}, {"longest_unknown_hours": 12.5}),
+        ("nodes", {"conformity": "pass", "unknown_ratio": 0.1}, {"unknown_ratio": 0.11}),
+    ],
+)
+def test_what_was_well_before_is_not_green_now(
+    name: str, well: dict[str, object], old: dict[str, object]
+) -> None:
+    row = a_row(row_type(name), **({"unknown_ratio": 0.0} if name == "nodes" else {}) | well)
+    for given, count in ((row, 1), (replace(row, **old), 0)):
+        page = html_of(a_report(**{name: (given,)})).decode()
+        table = page.split(f'<h2 id="{name}">')[1].split("</table>")[0]
+        assert len(re.findall(r"class=(?:pass|verified-as-advertised)>", table)) == count
+
+
 def test_of_a_week_without_data_nothing_reads_as_well() -> None:
     none = dict.fromkeys(TITLES, ())
     page = html_of(dataclasses.replace(a_report(**none), has_data=False))
