@@ -143,6 +143,7 @@ def _with_targets(
     rescored, objectives = _by_target(report.rescored), _by_target(report.objectives)
     nodes, context = _by_target(report.nodes), _by_target(report.context)
     strata, without = _by_target(report.strata), _by_target(report.without_finding)
+    verdicts = {row.target: row for row in report.unjudged}
     targets = []
     for name in names:
         seen = Seen(
@@ -150,6 +151,8 @@ def _with_targets(
             now=trend[name][-1],
             hours=times.hours.get(name, 0),
             nodes_silent_hours=times.silences.get(name, 0.0),
+            verdicts=verdicts[name].verdicts,
+            rows_gone=unseen.rows_gone(verdicts[name], times.kept),
             days=days[name],
             findings=findings.get(name, ()),
             rescored=rescored.get(name, ()),

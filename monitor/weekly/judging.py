@@ -41,6 +41,8 @@ LEAST_HOURS = HOURS // 2
 # now and one then, hide nothing; a tenth of them, or half a day at a stretch, may.
 MOST_UNKNOWN_SHARE = 0.1
 LONGEST_UNKNOWN_HOURS = 12.0
+# What expires does so by whole days; a few rows were erased one by one, or are twice in the sums.
+MOST_GONE_SHARE = 0.01
 _MOST_NAMED = 10
 _BOUNDARY = "boundary"
 _NO_FAULT = frozenset({FindingState.DISMISSED.value})
@@ -57,13 +59,16 @@ class Seen:
 
     ``known`` is ``None`` for a target that is not configured. ``hours`` are those of the week in
     which at least one scheduled answer was judged; ``nodes_silent_hours`` is the longest time of
-    it, since the first reading ever, in which no reading of any node could tell.
+    it, since the first reading ever, in which no reading of any node could tell. Of ``rows_gone``
+    of the ``verdicts`` only the sums are kept.
     """
 
     known: KnownTarget | None
     now: TrendRow
     hours: int
     nodes_silent_hours: float = 0.0
+    verdicts: int = 0
+    rows_gone: int = 0
     days: Sequence[DayRow] = ()
     findings: Sequence[FindingRow] = ()
     rescored: Sequence[RescoredRow] = ()
@@ -129,6 +134,7 @@ def _condition(seen: Seen) -> str:
         f"{seen.unjudged:,} of {seen.asked:,} asked could not be judged" if seen.unjudged else "",
         f"{_many(dismissed, 'finding')} dismissed in the week" if dismissed else "",
         f"{unknown:,} of {readings:,} readings of nodes could not tell" if unknown else "",
+        _gone(seen) if seen.rows_gone else "",
     ]
     said = (
         f"{seen.now.bad:,} bad of {seen.valid:,} judged: at most {seen.most_bad:.4%} by the exact "
@@ -228,6 +234,17 @@ def _mistakes_again(seen: Seen) -> str:
 
 def _without_finding(seen: Seen) -> str:
     return _in_no_finding([r for r in seen.without_finding if r.verdict_class != _MISTAKE])
+
+
+def _rows_gone(seen: Seen) -> str:
+    """Say that rows have expired: sums tell neither a leak in no finding nor what moved."""
+    if seen.rows_gone <= MOST_GONE_SHARE * seen.verdicts:
+        return ""
+    return f"{_gone(seen)}: a leak in no finding would not be seen"
+
+
+def _gone(seen: Seen) -> str:
+    return f"only the sums of {seen.rows_gone:,} of {_many(seen.verdicts, 'verdict')} are kept"
 
 
 def _never_judged(seen: Seen) -> str:
@@ -339,6 +356,7 @@ _SHOW_BAD: tuple[_Rule, ...] = (
 _LEAVE_OPEN: tuple[_Rule, ...] = (
     *(_not_asked, _not_configured, _few_judged, _in_review, _without_finding, _mistakes_again),
     *(
+        _rows_gone,
         _never_judged,
         _mostly_unjudged,
         _little_of_the_week,

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from monitor.weekly.coverage import LEAST_ANSWERS
-from monitor.weekly.judging import LEAST_HOURS, LONGEST_UNKNOWN_HOURS, MOST_UNKNOWN_SHARE
+from monitor.weekly.judging import (
+    LEAST_HOURS,
+    LONGEST_UNKNOWN_HOURS,
+    MOST_GONE_SHARE,
+    MOST_UNKNOWN_SHARE,
+)
 from monitor.weekly.running_record import MethodRow
 
 _WORDS = {
@@ -21,8 +26,10 @@ _WORDS = {
         "answers than the objective allows are shown, an objective (but coverage) is missed over "
         "its own window, a node failed, or the context fails below what is advertised. Good only "
         "if none of these is so, of every planned stratum at least half of what was asked "
-        f"was judged, on each day and in {LEAST_HOURS} hours or more, at least half of what was "
-        "asked could be judged, the exact 95 % bound of this one look lies within the objective, "
+        f"was judged, the rows of all but {MOST_GONE_SHARE:.0%} of its verdicts are still kept, "
+        f"on each day and in {LEAST_HOURS} hours or more there was a judged answer, at least half "
+        "of what was asked could be judged, the exact 95 % bound of this one look lies within the "
+        "objective, "
         "every objective of the whole target is met, and of each node not more than "
         f"{MOST_UNKNOWN_SHARE:.0%} of the readings, and for not more than "
         f"{LONGEST_UNKNOWN_HOURS:g} hours at a stretch, could not tell; and only for what was "

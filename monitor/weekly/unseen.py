@@ -90,11 +90,15 @@ def unseen_times(
             yield _row(name, "hours", where, "not one scheduled exchange was judged")
 
 
+def rows_gone(row: UnjudgedRow, kept: Mapping[str, int]) -> int:
+    """Return of how many verdicts of a target only the sums are left."""
+    return max(0, row.verdicts - kept.get(row.target, 0))
+
+
 def unseen_rows(verdicts: Iterable[UnjudgedRow], kept: Mapping[str, int]) -> Iterator[UnseenRow]:
     """Yield targets of whose verdicts only the sums are left: their rows have expired."""
     for row in verdicts:
-        gone = row.verdicts - kept.get(row.target, 0)
-        if gone > 0:
+        if gone := rows_gone(row, kept):
             where = f"{gone:,} of {row.verdicts:,} verdicts"
             why = (
                 "only their sums are kept: leaks, drift, changes and evidence are not told of them"

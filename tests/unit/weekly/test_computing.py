@@ -302,6 +302,18 @@ def test_verdicts_that_were_written_twice_are_kept_once(store: Store, week: Week
         assert reader.kept_verdicts(span) == {"glm": 2}
 
 
+def test_a_target_whose_rows_have_expired_could_not_be_told(
+    store: Store, week: Week, computed: Computed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.writer.put(answer(week.since))
+    monkeypatch.setattr(WeekReader, "kept_verdicts", lambda *_: {})
+    [row] = [row for row in computed(week).targets if row.target == "glm"]
+    assert (row.judgement, row.why) == (
+        Judgement.UNSURE,
+        "only the sums of 1 of 1 verdict are kept: a leak in no finding would not be seen",
+    )
+
+
 def test_one_stratum_for_some_minutes_is_not_good(
     store: Store, week: Week, computed: Computed
 ) -> None:

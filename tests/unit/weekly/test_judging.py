@@ -205,6 +205,10 @@ UNSURE = {
         {"without_finding": [loose("CONTRACT", verdicts=3)]},
         "3 bad verdicts are in no finding, the worst CONTRACT",
     ),
+    "rows that expired": (
+        {"verdicts": 9_000, "rows_gone": 1_234},
+        "only the sums of 1,234 of 9,000 verdicts are kept: a leak in no finding would not be",
+    ),
     "mistakes judged again": (
         {"rescored": [a_row(RescoredRow, verdict_class="WRONG", answers=2)]},
         "2 kept answers were found bad when judged again, the worst WRONG",
@@ -241,6 +245,13 @@ def test_good_says_what_could_not_be_judged_and_what_was_dismissed() -> None:
     )
     one = judged(seen(findings=dismissed[:1]))[1]
     assert one.endswith("hours that were seen; 1 finding dismissed in the week")
+
+
+def test_good_says_of_how_few_verdicts_the_rows_are_gone() -> None:
+    judgement, why = judged(seen(verdicts=9_000, rows_gone=90))
+    assert judgement is Judgement.GOOD
+    assert why.endswith("; only the sums of 90 of 9,000 verdicts are kept")
+    assert judged(seen(verdicts=9_000, rows_gone=91))[0] is Judgement.UNSURE
 
 
 def test_what_was_seen_in_the_week_is_told_before_what_objectives_came_to() -> None:
