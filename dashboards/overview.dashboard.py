@@ -268,7 +268,8 @@ _context_verified_of_what_is_advertised = stat(
         "percentunit",
         (
             "Up to which part of the context a target states its prompts were shown "
-            "to be read whole. `davylamp context verify` measures it."
+            "to be read whole, by the last `davylamp context verify` that could tell, however long "
+            "ago: the weekly report says when."
         ),
         "No target states a context.",
     ),
