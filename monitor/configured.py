@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from monitor.budget import TokenPrice
 from monitor.clock import Clock
@@ -123,7 +124,13 @@ def selected(config: Config, names: tuple[str, ...]) -> tuple[Target, ...]:
 
 def golden_prompts() -> dict[str, GoldenPrompt]:
     """Return the shipped golden prompts by name."""
-    return {prompt.name: prompt for prompt in load_suites(shipped_folder())}
+    return {prompt.name: prompt for prompt in _shipped_prompts()}
+
+
+@cache
+def _shipped_prompts() -> tuple[GoldenPrompt, ...]:
+    """Read what is shipped once a process: each answer of each prompt is tried against it."""
+    return load_suites(shipped_folder())
 
 
 def selected_served(config: Config, names: Sequence[str]) -> tuple[Target | NodeTarget, ...]:
