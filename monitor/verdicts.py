@@ -111,6 +111,9 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("REPEAT", "doubled"): _wrong("the whole answer came more than once"),
     ("REPEAT", "stutter"): _wrong("a piece of the answer stands there twice in a row"),
     ("REPEAT", "tail_loop"): _wrong("the answer ends in a loop"),
+    ("SURPLUS", "server_failure"): _hard(
+        _CONTRACT, "the serving stack's own error in an answer sent as a success"
+    ),
     ("SURPLUS", "server_error"): _wrong("an error of a server as a part of the answer"),
     ("SURPLUS", "thoughts"): _wrong("thoughts about the question in the answer"),
     ("SURPLUS", "advert"): _wrong("an advert or a link that nobody asked for"),

@@ -21,9 +21,19 @@ SERVER_ERROR = re.compile(
     r"|服务器繁忙|请稍后再试",
     re.IGNORECASE,
 )
+# Words of the serving stack itself, which no question of ours has for an answer: of GPUs and their
+# libraries, and the first line of a proxy's page.
+SERVER_FAILURE = re.compile(
+    r"\bCUDA (?:error|out of memory)\b|\bHIP out of memory\b|\bCU(?:DNN|BLAS)_STATUS_[A-Z]"
+    r"|\bNCCL error\b|\bEngineDeadError\b"
+    r"|\b(?:500 Internal Server Error|502 Bad Gateway|503 Service (?:Temporarily )?Unavailable"
+    r"|504 Gateway Time-?out)\b"
+    r"|\bupstream connect error or disconnect/reset before headers\b",
+    re.IGNORECASE,
+)
 ABOUT_ERRORS = re.compile(
     r"\b(?:errors?|exceptions?|traceback|logs?|debug|bug|HTTP|status|server|code that|function"
-    r"|script|program|python)\b|错误|异常|服务器",
+    r"|script|program|python|CUDA|GPUs?|NCCL|gateway|proxy|50[0-9])\b|错误|异常|服务器|网关",
     re.IGNORECASE,
 )
 # How thinking begins that its parser let through: of the user in the third person, or of what is to

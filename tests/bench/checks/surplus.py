@@ -17,13 +17,18 @@ from tests.bench.checks.table import Row
 SEED = 47
 EACH = 400
 ASKED = f"{PROMPT} Be brief, and write no more than one paragraph in plain English, without a list."
-ERRORS = (
+FAILURES = (
     "\n\n[ERROR: stream interrupted: CUDA out of memory. Tried to allocate 2.00 GiB]",
+    "\nHTTP/1.1 503 Service Unavailable",
+    "\n<html><head><title>504 Gateway Time-out</title></head></html>",
+    "\nRuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1275",
+    "\nvllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.",
+)
+ERRORS = (
+    "\n\n[ERROR: the stream was cut]",
     '\nTraceback (most recent call last):\n  File "/opt/engine.py", line 210, in step\n',
     "\nError: upstream request failed with status 502",
-    "\nHTTP 503 Service Unavailable",
     "\nerror code: 429, rate limit exceeded",
-    "\nRuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1275",
     "\nopenai.APIConnectionError: Connection reset by peer",
     "\n服务器繁忙，请稍后再试。",
 )
@@ -84,6 +89,7 @@ def rows() -> list[Row]:
 
     said = answers()
     cases = {
+        "server_failure": ("the serving stack's own error behind it", put(FAILURES, before=False)),
         "server_error": ("an error of a server behind it", put(ERRORS, before=False)),
         "thoughts": ("thoughts before it", put(THOUGHTS, before=True)),
         "advert": ("an advert or a link behind it", put(ADVERTS, before=False)),
@@ -94,6 +100,19 @@ def rows() -> list[Row]:
         row("SURPLUS", f"answers; {words}", labelled(rng, work, said), fails(variant))
         for variant, (words, work) in cases.items()
     ]
+    everything = [
+        text
+        for kind in (packaged.documents(), packaged.docstrings(), packaged.sources())
+        for text in packaged.windows(rng, kind, 10 * EACH, 600)
+    ]
+    found.append(
+        row(
+            "SURPLUS",
+            "documents, docstrings and sources (server_failure)",
+            [(text, False) for text in everything],
+            fails("server_failure"),
+        )
+    )
     every = [(text, False) for text in [*documents, *docstrings]]
     found.extend(
         row("SURPLUS", f"documents and docstrings ({variant})", every, fails(variant))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,9 +30,9 @@ def variants(answer: str, prompt: str = PROMPT, **fields: Any) -> set[str]:
 @pytest.mark.parametrize(
     ("answer", "variant"),
     [
-        (f"{ANSWER}\n\n[ERROR: stream interrupted: CUDA out of memory.]", "server_error"),
+        (f"{ANSWER}\n\n[ERROR: stream interrupted by its source]", "server_error"),
         (f"{ANSWER}\nTraceback (most recent call last):\n", "server_error"),
-        ("Error: upstream request failed with status 502 Bad Gateway.", "server_error"),
+        ("Error: upstream request failed with status 502.", "server_error"),
         ("服务器繁忙，请稍后再试。", "server_error"),
         (f"Okay, so the user is asking me for a city. {ANSWER}", "thoughts"),
         (f"We need to answer with a city. {ANSWER}", "thoughts"),
@@ -51,6 +52,36 @@ def test_what_nobody_asked_for_is_wrong(answer: str, variant: str) -> None:
     verdict = BENCH.judge(an_exchange(PROMPT, answer, answers=KNOWN))
     assert ("SURPLUS", variant) in failures(verdict)
     assert verdict.verdict_class is VerdictClass.WRONG
+
+
+FAILURES = {
+    "gpu": f"{ANSWER}\n\n[ERROR: CUDA out of memory. Tried to allocate 2.00 GiB]",
+    "library": f"{ANSWER} RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1275",
+    "page": "<html><body><h1>502 Bad Gateway</h1></body></html>",
+    "proxy": "upstream connect error or disconnect/reset before headers. reset reason: timeout",
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_the_serving_stacks_own_error_is_no_success(name: str) -> None:
+    assert variants(FAILURES[name]) == {"server_failure"}
+    verdict = BENCH.judge(an_exchange(PROMPT, FAILURES[name], answers=KNOWN))
+    assert verdict.verdict_class is VerdictClass.CONTRACT
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_of_a_weak_model_it_is_tolerated_and_who_asks_about_errors_gets_them(name: str) -> None:
+    exchange = an_exchange(PROMPT, FAILURES[name], answers=KNOWN)
+    history = replace(BENCH.history, weak_model=True)
+    found = {each.variant for each in CHECK.judge(a_trial(exchange), exchange, history)}
+    assert found <= {"server_error", ""}
+    assert variants(FAILURES[name], "Which error does a busy server give?") == set()
+
+
+def test_who_asks_what_a_status_means_gets_its_name() -> None:
+    said = "It means 502 Bad Gateway."
+    assert variants(said, "What does a 502 mean?") == set()
+    assert variants(said, answers=(Fact(name="it", any_of=("502",)),)) == set()
 
 
 @pytest.mark.parametrize(
