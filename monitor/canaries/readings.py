@@ -11,7 +11,7 @@ import binascii
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from monitor.canaries.proquint import MAX_SEPARATOR_CHARACTERS
@@ -39,8 +39,8 @@ class Reading:
     """A text as it is read in another way: where each of its characters stood in the original."""
 
     text: str
-    starts: array[int]
-    ends: array[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the half-open place in the original of a non-empty place in ``text``."""
@@ -115,8 +115,8 @@ def _unbroken(text: str) -> Reading | None:
 def _backwards(text: str) -> Reading | None:
     """Turn the text round."""
     count = len(text)
-    starts, ends = array("q", range(count - 1, -1, -1)), array("q", range(count, 0, -1))
-    return Reading(text[::-1], starts, ends) if count else None
+    places = range(count - 1, -1, -1), range(count, 0, -1)
+    return Reading(text[::-1], *places) if count else None
 
 
 def _decoded(text: str) -> Reading | None:
