@@ -22,6 +22,7 @@ from monitor.weekly.record import WeeklyReport
 from monitor.weekly.verifying import (
     BadManifestError,
     key_problem,
+    other_environment,
     other_week,
     read_manifest,
     verify,
@@ -38,6 +39,7 @@ class Built:
 
     ``passed_over`` says which reports beside it do not hold and were not followed, and why;
     ``left_out`` which hold and are newer than the one that it was told to follow.
+    ``previous_environment`` is that of the report before if it is of another one.
     """
 
     report: WeeklyReport
@@ -46,6 +48,7 @@ class Built:
     previous: PreviousPart | None
     passed_over: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    previous_environment: str = ""
 
 
 def build(
@@ -73,7 +76,7 @@ def build(
         before = _following(asked.week, previous, signer)
         left_out = _newer_that_hold(asked.week, before, (previous.absolute(), out), signer)
     else:
-        before = _newest_that_holds(asked.week, out.parent, signer, passed_over)
+        before, previous = _newest_that_holds(asked.week, out.parent, signer, passed_over)
     report = compute(reader, asked)
     files = dict(files_of(report, formats))
     manifest = manifest_of(
@@ -95,6 +98,7 @@ def build(
         previous=before,
         passed_over=tuple(passed_over),
         left_out=tuple(left_out),
+        previous_environment=other_environment(asked.environment, previous) if previous else "",
     )
 
 
@@ -133,8 +137,8 @@ def _following(week: Week, folder: Path, signer: Signer) -> PreviousPart:
 
 def _newest_that_holds(
     week: Week, reports: Path, signer: Signer, passed_over: list[str]
-) -> PreviousPart | None:
-    """Return the newest earlier report that holds, and add why newer ones do not.
+) -> tuple[PreviousPart | None, Path | None]:
+    """Return the newest earlier report that holds with its folder, and add why newer ones do not.
 
     One broken report must not end the chain for ever: the gap is in the manifest.
     """
@@ -144,8 +148,8 @@ def _newest_that_holds(
         except UsageError as error:
             passed_over.append(str(error))
             continue
-        return found
-    return None
+        return found, folder
+    return None, None
 
 
 def _newer_that_hold(

@@ -38,7 +38,8 @@ class Verified:
     """What became of a report: it holds if there are no ``problems``.
 
     ``key_checked`` and ``chain_checked`` say whether a key and a report before were given to check
-    it against. ``manifest`` is ``None`` if there is none to be shown.
+    it against. ``manifest`` is ``None`` if there is none to be shown. ``previous_environment`` is
+    that of the report before if it was given and is of another one.
     """
 
     problems: tuple[str, ...]
@@ -46,6 +47,7 @@ class Verified:
     chain_checked: bool
     manifest: Manifest | None = None
     manifest_sha256: str = ""
+    previous_environment: str = ""
 
 
 def verify(folder: Path, key: PublicKey | None, previous: Path | None = None) -> Verified:
@@ -57,15 +59,27 @@ def verify(folder: Path, key: PublicKey | None, previous: Path | None = None) ->
     if key is not None and (problem := key_problem(manifest, key)):
         return Verified(problems=(problem,), key_checked=True, chain_checked=False)
     problems = [*_name_problems(folder, manifest), *_file_problems(folder, manifest)]
+    other = ""
     if previous is not None:
         problems += _chain_problems(manifest, previous, key)
+        other = other_environment(manifest.environment, previous)
     return Verified(
         problems=tuple(problems),
         key_checked=key is not None,
         chain_checked=previous is not None,
         manifest=manifest,
         manifest_sha256=sha256(content),
+        previous_environment=other,
     )
+
+
+def other_environment(environment: str, previous: Path) -> str:
+    """Return the environment of the report before if it is another; "" if it cannot be read."""
+    try:
+        before, _ = read_manifest(previous)
+    except BadManifestError:
+        return ""
+    return before.environment if before.environment != environment else ""
 
 
 def read_manifest(folder: Path) -> tuple[Manifest, bytes]:

@@ -31,10 +31,9 @@ def _built(built: Built) -> Iterator[str]:
     before = built.previous
     if before is None:
         yield "there is no report before: it is the first of its chain"
-    elif before.weeks_between:
-        yield f"it follows {before.week}; {_weeks_without(before.weeks_between)}"
     else:
-        yield f"it follows {before.week}"
+        gap = f"; {_weeks_without(before.weeks_between)}" if before.weeks_between else ""
+        yield f"it follows {before.week}{_of_another(built.previous_environment)}{gap}"
     yield f"manifest {built.manifest_sha256} (keep it elsewhere)"
 
 
@@ -71,7 +70,13 @@ def _verified(verified: Verified) -> Iterator[str]:
     else:
         gap = f"; {_weeks_without(before.weeks_between)}" if before.weeks_between else ""
         checked = "" if verified.chain_checked else " (not checked: --previous)"
-        yield f"it follows {before.week}{gap}, manifest {before.manifest_sha256}{checked}"
+        week = f"{before.week}{_of_another(verified.previous_environment)}"
+        yield f"it follows {week}{gap}, manifest {before.manifest_sha256}{checked}"
+
+
+def _of_another(environment: str) -> str:
+    # A renamed environment goes on with its chain; a key in two places mixes two up.
+    return f" of another environment, {environment}" if environment else ""
 
 
 def _weeks_without(weeks: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,16 @@ from hypothesis import strategies as st
 
 from monitor.canaries import InstallationKey
 from monitor.certificate.keys import Signer
+from monitor.store import Store
+from monitor.store.client import connect
+from monitor.store.week_reader import WeekReader
+from monitor.weekly.building import build
 from monitor.weekly.files import Format, files_of
+from monitor.weekly.inputs import Asked
 from monitor.weekly.manifest import MANIFEST_FILE, PreviousPart, Signed, manifest_of, sha256
 from monitor.weekly.verifying import Verified, verify
 from monitor.weekly.week import Week
-from monitor.weekly.words import verified_exit, verified_lines
+from monitor.weekly.words import built_lines, verified_exit, verified_lines
 from tests.unit.weekly.samples import WEEK, a_report
 
 KEY = InstallationKey(bytes(range(32)))
@@ -26,11 +32,20 @@ PUBLIC = Signer(KEY).public
 FILES = files_of(a_report(), [Format.JSON, Format.CSV])
 
 
-def written(folder: Path, week: Week = WEEK, previous: PreviousPart | None = None) -> Path:
+def written(
+    folder: Path,
+    week: Week = WEEK,
+    previous: PreviousPart | None = None,
+    environment: str = "lab",
+) -> Path:
     """Write a report and return its folder."""
     folder.mkdir(parents=True)
     signed = Signed(
-        davylamp="1.2.3", installation="ab", environment="lab", week=week, previous=previous
+        davylamp="1.2.3",
+        installation="ab",
+        environment=environment,
+        week=week,
+        previous=previous,
     )
     for name, content in FILES.items():
         (folder / name).write_bytes(content)
@@ -175,6 +190,23 @@ def test_the_report_before_is_checked_if_it_is_given(report: Path, tmp_path: Pat
     after = written(tmp_path / "W46", Week.parse("2026-W46"), _before(report))
     assert chained(verify(after, PUBLIC, report)) == (True, ())
     assert any("not checked: --previous" in line for line in verified_lines(verify(after, PUBLIC)))
+
+
+def test_that_the_report_before_is_of_another_environment_is_said(
+    report: Path, tmp_path: Path, store: Store
+) -> None:
+    week, words = Week.parse("2026-W46"), "it follows 2026-W45 of another environment, lab"
+    after = written(tmp_path / "after", week, _before(report), "staging")
+    found = verify(after, PUBLIC, report)
+    assert chained(found) == (True, ())
+    assert any(line.startswith(f"{words}, manifest") for line in verified_lines(found))
+    for environment, count in (("staging", 1), ("lab", 0)):
+        asked = Asked(week=week, environment=environment, targets=(), objectives=(), accepted=())
+        with closing(WeekReader(connect(store.location, read_only=True))) as reader:
+            for number, before in enumerate((report, None)):
+                out = report.parent / f"{environment}-{number}"
+                built = build(reader, asked, [Format.JSON], out, KEY, before)
+                assert built_lines(built).count(words) == count
 
 
 def test_a_gap_in_the_chain_is_said_and_must_be_the_true_one(report: Path, tmp_path: Path) -> None:
