@@ -10,9 +10,6 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
-from presidio_analyzer.nlp_engine import NlpEngine, NoOpNlpEngine
-
 from monitor.errors import InstrumentError
 from monitor.model import SAID_CHARACTERS, Entity
 from monitor.scoring.base import Asked, Instrument, Reading
@@ -21,6 +18,12 @@ from monitor.scoring.pii.folding import Folded, fold
 from monitor.scoring.pii.found import Found
 from monitor.scoring.pii.gate import Gate, Pieces, cut
 from monitor.scoring.pii.languages import Language, known
+from monitor.scoring.pii.presidio import (
+    AnalyzerEngine,
+    NlpEngine,
+    NoOpNlpEngine,
+    RecognizerRegistry,
+)
 from monitor.scoring.pii.recognizers import (
     ASSIGNED_KEY,
     ONE_PASS,

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import re
 
-from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
-from presidio_analyzer.nlp_engine import NerModelConfiguration, SpacyNlpEngine
-from presidio_analyzer.predefined_recognizers import SpacyRecognizer
-
 from monitor.model import Entity
+from monitor.scoring.pii.presidio import (
+    AnalyzerEngine,
+    NerModelConfiguration,
+    RecognizerRegistry,
+    SpacyNlpEngine,
+    SpacyRecognizer,
+)
 from monitor.scoring.pii.recognizers import ONE_PASS, AsFound
 
 KINDS = ("PERSON", "LOCATION")

@@ -10,25 +10,23 @@ from itertools import islice
 from typing import Any
 
 import regex
-from presidio_analyzer import (
-    ContextAwareEnhancer,
-    EntityRecognizer,
-    Pattern,
-    PatternRecognizer,
-    RecognizerResult,
-)
-from presidio_analyzer.predefined_recognizers import (
-    CreditCardRecognizer,
-    EmailRecognizer,
-    IbanRecognizer,
-    IpRecognizer,
-    PhoneRecognizer,
-    UsSsnRecognizer,
-)
 
 from monitor.scoring.pii.found import Found
 from monitor.scoring.pii.gate import MOST_PLACES
 from monitor.scoring.pii.languages import Language
+from monitor.scoring.pii.presidio import (
+    ContextAwareEnhancer,
+    CreditCardRecognizer,
+    EmailRecognizer,
+    EntityRecognizer,
+    IbanRecognizer,
+    IpRecognizer,
+    Pattern,
+    PatternRecognizer,
+    PhoneRecognizer,
+    RecognizerResult,
+    UsSsnRecognizer,
+)
 from monitor.scoring.pii.secrets import ASSIGNMENT, JWT, PRIVATE_KEY, VENDORS
 from monitor.scoring.pii.telephone import CANDIDATE, Telephone
 

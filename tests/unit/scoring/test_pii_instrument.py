@@ -186,6 +186,18 @@ def test_checks_and_configuration_load_no_library_for_it() -> None:
     assert loaded.stdout.strip() == "[]"
 
 
+def test_it_loads_no_engine_of_neural_networks_and_leaves_them_to_be_loaded() -> None:
+    code = (
+        "import importlib.util, sys, monitor.scoring.pii.instrument\n"
+        "names = ('torch', 'transformers')\n"
+        "print([n for n in names if n in sys.modules or not importlib.util.find_spec(n)])"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("engine", ["pattern", "spacy"])
 @pytest.mark.parametrize("languages", [("en", "zh"), ("en",), tuple(LANGUAGES)])
 def test_the_specimens_of_the_check_are_seen_by_the_instrument_itself(engine, languages) -> None:
