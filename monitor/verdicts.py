@@ -79,7 +79,7 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("USAGE_OUT", "too_few"): _hard(_CONTRACT, "too few output tokens counted for the text"),
     ("USAGE_OUT", "over_maximum"): _hard(_CONTRACT, "more output tokens than were allowed"),
     ("USAGE_OUT", "total_off"): _hard(_CONTRACT, "fewer tokens in all than in its parts"),
-    ("USAGE_OUT", "twin_off"): _hard(_CONTRACT, "a stream counts the same answer differently"),
+    ("USAGE_OUT", "twin_off"): _hard(_CONTRACT, "the same answer counted differently"),
     ("USAGE_OUT", "stream_off"): _suspect("fewer tokens counted than pieces were streamed"),
     ("FINISH", "missing"): _hard(_CONTRACT, "a whole answer without a finish reason"),
     ("FINISH", "length_too_early"): _hard(_CONTRACT, "ended for length, but was not that long"),
@@ -167,6 +167,15 @@ CONSEQUENCES: dict[tuple[str, str], Consequence] = {
     ("TIMING", "stream_gap"): _suspect("a stream that paused for long"),
     ("FINGER", "facts_moved"): _suspect("the facts it answers with moved"),
     ("FINGER", "unseen_first_token"): _suspect("an answer begins as it never did before"),
+    ("PARAM", "over_limit"): _hard(_CONTRACT, "longer than its limit of tokens allows"),
+    ("PARAM", "cut_as_whole"): _hard(_CONTRACT, "an answer cut by its limit sent as complete"),
+    ("PARAM", "stop_ignored"): _hard(_CONTRACT, "went on past its stop string"),
+    ("PARAM", "stop_of_another"): _hard(_CONTRACT, "ended at the stop string of another request"),
+    ("PARAM", "form_of_another"): _hard(_CONTRACT, "answered in the form of another request"),
+    ("PARAM", "tool_of_another"): _hard(_CONTRACT, "called a tool of another request"),
+    ("PARAM", "stop_never"): _suspect("stop strings end no answer, so none was checked"),
+    ("PARAM", "stop_refused"): _suspect("stop strings are refused, so none was checked"),
+    ("USAGE_IN", "uneven"): _hard(_CONTRACT, "the same text counted differently for others"),
     ("JUDGE", "wrong"): _wrong("another model judges the answer wrong"),
 }
 
@@ -261,7 +270,7 @@ def decide_exchange(exchange: Exchange, signals: Sequence[Signal]) -> ExchangeVe
             hard=any(c.kind is SignalKind.HARD for _, c in failed),
             tolerated=any(c.kind is SignalKind.TOLERATED for _, c in failed),
         )
-    if exchange.cancelled:
+    if exchange.cancelled or _not_offered(failed):
         unjudged = _unjudged(signals)
         said = unjudged or _words(failed, worst)
         return ExchangeVerdict(
@@ -277,6 +286,11 @@ def decide_exchange(exchange: Exchange, signals: Sequence[Signal]) -> ExchangeVe
     return ExchangeVerdict(
         exchange=exchange.index, outcome=outcome, verdict_class=worst, reason=reason
     )
+
+
+def _not_offered(failed: Sequence[tuple[Signal, Consequence]]) -> bool:
+    """True if the target refused what it need not offer: that says nothing of its answers."""
+    return any((s.code, s.variant) == ("PARAM", "stop_refused") for s, _ in failed)
 
 
 def _unjudged(signals: Sequence[Signal]) -> str:

@@ -17,6 +17,7 @@ from monitor.checks import (
     needle,
     nonce,
     ontopic,
+    param,
     protocol,
     repeat,
     replay,
@@ -44,6 +45,7 @@ CHECKS: tuple[Check, ...] = tuple(
         boundary,
         usage_in,
         usage_out,
+        param,
         finish,
         empty,
         special,
@@ -66,6 +68,6 @@ CHECKS: tuple[Check, ...] = tuple(
     )
 )
 # Raised whenever a check's meaning changes, so that stored verdicts say what judged them.
-CHECKS_VERSION = "6"
+CHECKS_VERSION = "7"
 
 __all__ = ["CHECKS", "CHECKS_VERSION", "Check", "judge_trial"]

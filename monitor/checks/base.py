@@ -99,7 +99,7 @@ def only_reasoned(response: Response | None) -> bool:
 
 def meant_to_be_cut(exchange: Exchange) -> bool:
     """True if nothing is expected of the answer: its allowed tokens are too few on purpose."""
-    return replace(exchange.expectation, border_input="") == Expectation()
+    return replace(exchange.expectation, border_input="", counts_to=0) == Expectation()
 
 
 def passed(code: str, exchange: Exchange, explanation: str = "") -> Signal:

@@ -28,7 +28,8 @@ WITHHELD = frozenset({"content_filter", "sensitive", "safety", "refusal"})
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
     """Fail hard on an empty answer; error if hidden reasoning used up the allowed tokens.
 
-    A call that the allowed tokens cut may be kept back whole, as some engines do. An answer that a
+    A call that the allowed tokens cut may be kept back whole, as some engines do. Thoughts that
+    nobody sees may take all of a few tokens, and stop strings end thoughts, too. An answer that a
     filter withheld, and that says so, is no empty success: filters err on codes now and then, and
     what is missing then is tolerated or not by the checks that wanted it.
     """
@@ -51,8 +52,13 @@ def _excused(exchange: Exchange, response: Response) -> str:
         return "a filter withheld the answer, and it says so"
     if exchange.expectation.border_input:
         return "a border input may be answered with nothing"
+    if exchange.request.stop:
+        return "its stop string may have ended thoughts"
     was_cut = response.finish_reason == "length" and response.usage.output_tokens != 0
-    return "a call was cut by the allowed tokens" if was_cut and exchange.request.tools else ""
+    a_count = bool(exchange.expectation.counts_to) and meant_to_be_cut(exchange)
+    if was_cut and (exchange.request.tools or a_count):
+        return "a call or a count was cut by the allowed tokens"
+    return ""
 
 
 def _specimens(rng: Random) -> Sequence[Specimen]:

@@ -1,4 +1,11 @@
-"""USAGE_IN: the prompt tokens the target reports can be true of the prompt it was sent."""
+"""USAGE_IN: the prompt tokens the target reports can be true of the prompt it was sent.
+
+``uneven`` (hard): the same text, put before the same question, takes over a fifth more tokens of
+one tenant, or in one answer, than of another. What stands before every prompt (a template, a system
+prompt of that tenant) cancels out. Tokenizers differ by less over English prose, so replicas with
+several of them are no false alarm; a factor below 1.25 is not seen here. None is known where one
+tokenizer counts: of 400 tokens codes and numbers move 2.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,7 @@ from monitor.checks.base import Check, Needs, Specimen, failed, only_reasoned, p
 from monitor.checks.ontopic import holds
 from monitor.checks.specimen import Scene, an_exchange
 from monitor.history import History, Observation, message_bytes, observe
-from monitor.model import Exchange, Request, Signal, Trial, Usage
+from monitor.model import Exchange, Expectation, Request, Signal, Trial, Usage
 
 CODE = "USAGE_IN"
 # No tokenizer in use packs more UTF-8 bytes into a token than this over prompts like ours: English
@@ -23,6 +30,8 @@ PLACEHOLDER_TOKENS = 8
 HALF = (0.47, 0.53)
 SHORT_OF_EXPECTED = 0.8
 LONG_OF_EXPECTED = 1.25
+LONGER = "longer"
+UNEVEN_SHARE, UNEVEN_TOKENS = 0.2, 8
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -42,6 +51,7 @@ def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal
         or _plateau(trial, exchange, history)
         or _against_ruler(exchange, tokens)
         or _shrunk(trial, exchange, tokens)
+        or _uneven(trial, exchange)
     )
     if fault:
         return [failed(CODE, exchange, *fault)]
@@ -162,6 +172,40 @@ def _shrunk(trial: Trial, exchange: Exchange, tokens: int) -> tuple[str, str] | 
     return "shrunk", f"{tokens} prompt tokens for a conversation that took {most} before"
 
 
+def _uneven(trial: Trial, exchange: Exchange) -> tuple[str, str] | None:
+    """Compare what the longer of two prompts takes more with what it takes more of others."""
+    own = _more(trial, exchange)
+    for other in trial.exchanges:
+        theirs = _more(trial, other) if other.index < exchange.index else set()
+        if not own or not theirs:
+            continue
+        apart = min(abs(a - b) for a in own for b in theirs)
+        if apart > max(UNEVEN_TOKENS, UNEVEN_SHARE * min(max(own), max(theirs))):
+            words = f"{max(own)} tokens for what takes {max(theirs)} in exchange {other.index}"
+            return "uneven", words
+    return None
+
+
+def _more(trial: Trial, exchange: Exchange) -> set[int]:
+    """Return how many tokens more than its reference a longer prompt takes.
+
+    Some report cached tokens beside the prompt's, not among them, so there are several readings.
+    """
+    expected = exchange.expectation
+    if expected.comparison != LONGER or not exchange.whole:
+        return set()
+    shorter = [e for e in trial.exchanges if e.index == expected.reference and e.whole]
+    counts = [_counts(e) for e in (exchange, *shorter)]
+    return {a - b for a in counts[0] for b in counts[1]} if shorter else set()
+
+
+def _counts(exchange: Exchange) -> set[int]:
+    usage = exchange.response.usage if exchange.response else Usage()
+    if usage.input_tokens is None:
+        return set()
+    return {usage.input_tokens, usage.input_tokens + (usage.cached_tokens or 0)}
+
+
 def goes_on_from(request: Request, earlier: Request) -> bool:
     """True if a request repeats an earlier one whole and goes on from it: the next turns."""
     length = len(earlier.messages)
@@ -190,6 +234,23 @@ def _specimens(rng: Random) -> Sequence[Specimen]:
         scene.specimen(counted(1), fails="placeholder"),
         scene.specimen(counted(len(prompt) // 40), fails="short"),
         scene.specimen(counted(len(prompt) // 4)),
+        *_specimens_of_others(scene, prompt),
+    ]
+
+
+def _specimens_of_others(scene: Scene, prompt: str) -> Sequence[Specimen]:
+    def counted(tokens: int, text: str, shorter: int | None = None) -> Exchange:
+        usage = Usage(input_tokens=tokens, output_tokens=9)
+        compared = Expectation(reference=shorter, comparison="" if shorter is None else LONGER)
+        return an_exchange("It was.", prompt=text, expects=compared, response={"usage": usage})
+
+    short, long = "The harbour was busy.", len(prompt) // 4
+    first = (counted(20, short), counted(20 + long, prompt, 0))
+    return [
+        scene.specimen(
+            *first, counted(28, short), counted(28 + 2 * long, prompt, 2), fails="uneven"
+        ),
+        scene.specimen(*first, counted(60, short), counted(60 + long, prompt, 2)),
     ]
 
 

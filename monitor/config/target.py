@@ -31,7 +31,7 @@ from monitor.config.values import (
     Usd,
 )
 
-FeatureName = Literal["stream", "tools", "json_schema", "system_role", "developer_role"]
+FeatureName = Literal["stream", "tools", "json_schema", "system_role", "developer_role", "stop"]
 PROFILES = ("quick", "standard", "deep")
 
 

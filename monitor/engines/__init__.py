@@ -16,6 +16,7 @@ ENGINES: Mapping[str, EngineKind] = MappingProxyType(
         "workers_ai": EngineKind(
             options=WorkersAiOptions,
             build=WorkersAiEngine,
+            lacks=("stop",),
             hosts=frozenset({"api.cloudflare.com", "gateway.ai.cloudflare.com"}),
             listing=catalogue_page,
         ),

@@ -27,6 +27,7 @@ _OURS = frozenset(
         "logprobs",
         "top_logprobs",
         "cache_salt",
+        "stop",
         "max_tokens",
         "max_completion_tokens",
     ]
@@ -100,6 +101,8 @@ def encode_request(
         body["top_logprobs"] = min(request.logprobs, MAX_ALTERNATIVES)
     if request.cache_salt:
         body["cache_salt"] = request.cache_salt
+    if request.stop:
+        body["stop"] = [request.stop]
     body |= encode_tools(request)
     if request.json_schema is not None:
         schema = json.loads(request.json_schema)

@@ -117,6 +117,8 @@ class ZaiEngine:
             body["do_sample"] = False
         else:
             body["temperature"] = request.temperature
+        if request.stop:
+            body["stop"] = [request.stop]
         if request.json_schema is not None:
             body["response_format"] = {"type": "json_object"}
         return to_bytes(body)

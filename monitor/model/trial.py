@@ -85,7 +85,8 @@ class Expectation:
     must agree in what was extracted, whatever ``comparison`` (warm, salted, concurrent, stream)
     sets them apart. ``turn`` counts from 1 within a conversation, 0 outside of one.
     ``border_input`` names a prompt whose first token was undecided when the target was healthy;
-    nothing else is expected of its answer.
+    nothing else is expected of its answer. ``counts_to`` is the number that the question asks to
+    count to from 1, whether or not the request lets it come so far.
     """
 
     nonce: str | None = None
@@ -108,6 +109,7 @@ class Expectation:
     comparison: str = ""
     turn: int = 0
     border_input: str = ""
+    counts_to: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,9 +167,10 @@ class HangUp:
 class Request:
     """What one exchange asks, before an engine puts it into its own dialect.
 
-    ``tool_choice`` is empty (the model decides), ``required``, or a tool's name. ``cache_salt``
-    and ``logprobs`` (how many alternatives to return) are left out by engines without them. A
-    request that is not ``tagged`` carries nothing that marks it as a probe.
+    ``tool_choice`` is empty (the model decides), ``required``, or a tool's name. ``stop`` is a text
+    that an answer ends before. Engines without them leave out ``cache_salt``, ``logprobs`` (how
+    many alternatives to return) and ``stop``. A request that is not ``tagged`` carries nothing that
+    marks it as a probe.
     """
 
     messages: tuple[Message, ...]
@@ -182,6 +183,7 @@ class Request:
     seed: int | None = None
     logprobs: int = 0
     cache_salt: str = ""
+    stop: str = ""
     hang_up: HangUp | None = None
     tagged: bool = True
 

@@ -33,6 +33,7 @@ class Feature(StrEnum):
     JSON_SCHEMA = "json_schema"
     SYSTEM_ROLE = "system_role"
     DEVELOPER_ROLE = "developer_role"
+    STOP = "stop"
 
 
 class BudgetKind(StrEnum):

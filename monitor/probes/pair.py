@@ -1,4 +1,4 @@
-"""pair: the same request streamed and not, calls cut short, forms beside text, and roles.
+"""pair: the same request streamed and not, calls cut short, forms beside text, roles, counts.
 
 Each kind sets two requests beside each other whose answers a healthy target does not tell apart:
 by the transport, by what shares their batch, or by the message that holds what matters.
@@ -47,10 +47,11 @@ from monitor.probes.calling import (
     call_request,
     draw_call,
 )
+from monitor.probes.counting import count_aloud, counting_price, counting_together
 from monitor.tasks import addition, ask_to_repeat, end_with, fill_form, lookup, recall_code
 
-Kind = Literal["text", "call", "form", "cut", "batch", "roles"]
-KINDS: tuple[Kind, ...] = ("text", "call", "form", "cut", "batch", "roles")
+Kind = Literal["text", "call", "form", "cut", "batch", "roles", "counts"]
+KINDS: tuple[Kind, ...] = ("text", "call", "form", "cut", "batch", "roles", "counts")
 _NEEDS: dict[Kind, tuple[Feature, ...]] = {
     "text": (Feature.STREAM,),
     "call": (Feature.STREAM, Feature.TOOLS),
@@ -58,6 +59,7 @@ _NEEDS: dict[Kind, tuple[Feature, ...]] = {
     "cut": (Feature.TOOLS,),
     "batch": (Feature.JSON_SCHEMA,),
     "roles": (Feature.SYSTEM_ROLE,),
+    "counts": (),
 }
 _PURPOSE: dict[Kind, str] = {
     "text": "a text comes streamed as it comes whole",
@@ -66,6 +68,7 @@ _PURPOSE: dict[Kind, str] = {
     "cut": "a tool call that the allowed tokens cut says that it was cut",
     "batch": "a JSON answer and a plain one, asked at once, do not disturb each other",
     "roles": "system, developer and assistant messages are read, wherever they stand",
+    "counts": "each request is held to its own limit and stop string, and counted as all others",
 }
 _FEATURE_WORDS = {
     Feature.STREAM: "streaming",
@@ -73,22 +76,12 @@ _FEATURE_WORDS = {
     Feature.JSON_SCHEMA: "JSON Schema",
     Feature.SYSTEM_ROLE: "system messages",
     Feature.DEVELOPER_ROLE: "developer messages",
+    Feature.STOP: "stop strings",
 }
 # Where a call is cut, in shares of the tokens that it took whole: within its arguments.
 CUTS = (0.5, 0.7, 0.9)
 # The text a role's message holds: long enough for its tokens to be told from anything else.
 ROLE_SENTENCES = 18
-FORM = json.dumps(
-    {
-        "type": "object",
-        "properties": {
-            "reference_code": {"type": "string"},
-            "shelf_code": {"type": "string"},
-        },
-        "required": ["reference_code", "shelf_code"],
-        "additionalProperties": False,
-    }
-)
 _FORM_TOKENS = 134
 
 
@@ -126,16 +119,23 @@ def _plan(target: TargetView, kind: Kind, start: int) -> TrialPlan | Impossible:
         stratum=cell,
         purpose=_PURPOSE[kind],
         price=Price(refused_tokens=tokens, answered_tokens=tokens),
-        arguments={"kind": kind, "tenants": tenants},
+        arguments={"kind": kind, "tenants": tenants, "start": start},
     )
 
 
 def _cell(kind: Kind, target: TargetView) -> str:
     if kind == "batch":
-        return stratum(concurrency=2, tenants="pair" if len(target.tenants) > 1 else "one")
+        return stratum(concurrency=2, tenants=_tenants(target))
     if kind == "roles":
         return stratum(length="pages")
+    if kind == "counts":
+        together = counting_together(target)
+        return stratum(length="mixed", concurrency=together, tenants=_tenants(target))
     return stratum(transport="both" if Feature.STREAM not in target.lacks else "plain")
+
+
+def _tenants(target: TargetView) -> str:
+    return "pair" if len(target.tenants) > 1 else "one"
 
 
 def _price(kind: Kind, target: TargetView) -> int:
@@ -153,6 +153,7 @@ def _price(kind: Kind, target: TargetView) -> int:
         "cut": call + sum(asked + round(CALL_ANSWER_TOKENS * share) for share in CUTS),
         "batch": form + text,
         "roles": expected_tokens(question) + (len(_roles(target)) + 2) * ruled,
+        "counts": counting_price(target),
     }[kind]
 
 
@@ -171,6 +172,8 @@ async def run(plan: TrialPlan, session: Session) -> None:
             await asyncio.gather(_form(session, one), _text(session, other))
         case "roles":
             await _ask_in_roles(session, one)
+        case "counts":
+            await count_aloud(session, plan.arguments["start"])
         case "text" | "call" | "form":
             await _twice(session, one, kind)
 
@@ -191,17 +194,29 @@ def _drawn(kind: Kind, draft: Draft, session: Session) -> tuple[Request, Expecta
         task = draw_call(draft, session.rng)
         return call_request(task, session.target), task.expectation
     if kind == "form":
-        return _form_request(draft, session.target)
+        return _form_request(draft, session.target, session.rng)
     nonce, task_text = draft.mint(), coded_lookup(draft, session.rng)
     return code_and_task(nonce, session.target, task_text)
 
 
-def _form_request(draft: Draft, target: TargetView) -> tuple[Request, Expectation]:
+def _schema(rng: Random) -> str:
+    """Return a form whose keys no other form has, so that one in another answer says whose."""
+    keys = [f"{name}_{rng.randrange(1000, 10_000)}" for name in ("reference_code", "shelf_code")]
+    form = {
+        "type": "object",
+        "properties": {key: {"type": "string"} for key in keys},
+        "required": keys,
+        "additionalProperties": False,
+    }
+    return json.dumps(form)
+
+
+def _form_request(draft: Draft, target: TargetView, rng: Random) -> tuple[Request, Expectation]:
     nonce, code = draft.mint(), draft.mint(planted=True)
     request = Request(
         messages=(Message(role="user", content=fill_form(nonce, code)),),
         max_output_tokens=max(CALL_OUTPUT_TOKENS, target.min_output_tokens),
-        json_schema=FORM,
+        json_schema=_schema(rng),
     )
     expectation = Expectation(
         nonce=nonce,
@@ -214,7 +229,7 @@ def _form_request(draft: Draft, target: TargetView) -> tuple[Request, Expectatio
 
 async def _form(session: Session, tenant: TenantView) -> None:
     draft = session.open(Part.MEMBER, tenant)
-    await draft.ask(*_form_request(draft, session.target))
+    await draft.ask(*_form_request(draft, session.target, session.rng))
 
 
 async def _text(session: Session, tenant: TenantView) -> None:
@@ -329,7 +344,7 @@ PROBE = Probe(
     plan=plan,
     run=run,
     presets={
-        "quick": {"kinds": ("call", "batch", "roles")},
+        "quick": {"kinds": ("call", "batch", "roles", "counts")},
         "standard": {"rounds": 4},
         "deep": {"rounds": 8},
     },

@@ -29,6 +29,8 @@ _CALL = re.compile(r"<call>(.*?)</call>", re.DOTALL)
 
 def perfect(request: Request, expectation: Expectation) -> str:
     """Return the answer of a model that does everything it is asked; at length if it may."""
+    if expectation.counts_to:
+        return counted(request, expectation.counts_to)
     if replace(expectation, border_input="") == Expectation():
         return " ".join(str(number) for number in range(request.max_output_tokens * 2))
     parts = [expectation.nonce or ""]
@@ -42,6 +44,12 @@ def perfect(request: Request, expectation: Expectation) -> str:
     parts += [needle.text for needle in expectation.needles]
     parts += [expectation.obey.any_of[0]] if expectation.obey else []
     return "\n".join(parts)
+
+
+def counted(request: Request, last: int) -> str:
+    """Return a count to the last number, or to what the request stops at; 5 characters a number."""
+    whole = "".join(f"{number:>4}," for number in range(1, last + 1))
+    return whole.partition(request.stop)[0] if request.stop else whole
 
 
 def _filled(schema: str, values: list[str]) -> dict[str, object]:

@@ -186,10 +186,11 @@ def test_a_role_that_is_read_and_ignored_is_tolerated() -> None:
 @pytest.mark.parametrize(
     ("lacked", "left"),
     [
-        (Feature.STREAM, {"cut", "batch", "roles"}),
-        (Feature.TOOLS, {"text", "form", "batch", "roles"}),
-        (Feature.JSON_SCHEMA, {"text", "call", "cut", "roles"}),
-        (Feature.SYSTEM_ROLE, {"text", "call", "form", "cut", "batch"}),
+        (Feature.STREAM, {"cut", "batch", "roles", "counts"}),
+        (Feature.TOOLS, {"text", "form", "batch", "roles", "counts"}),
+        (Feature.JSON_SCHEMA, {"text", "call", "cut", "roles", "counts"}),
+        (Feature.SYSTEM_ROLE, {"text", "call", "form", "cut", "batch", "counts"}),
+        (Feature.STOP, {"text", "call", "form", "cut", "batch", "roles", "counts"}),
     ],
 )
 def test_what_a_target_lacks_is_said_and_not_asked(lacked: Feature, left: set[str]) -> None:
