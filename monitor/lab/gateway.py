@@ -56,6 +56,11 @@ def _as_called(name: str, job: Job) -> str:
     return name
 
 
+def _as_wanted(stops: tuple[str, ...], job: Job) -> tuple[str, ...]:
+    """Return what the answer ends at."""
+    return stops
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySteps:
     """Every replaceable step of the gateway."""
@@ -67,3 +72,4 @@ class GatewaySteps:
     finish_reason: Callable[[Ending, Job], str] = _as_ended
     passes_on: Callable[[Job, int], bool] = _passed_on
     name_call: Callable[[str, Job], str] = _as_called
+    stops: Callable[[tuple[str, ...], Job], tuple[str, ...]] = _as_wanted

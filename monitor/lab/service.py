@@ -235,7 +235,7 @@ class Service:
         parser = OutputParser(
             tokenizer=self.tokenizer,
             reading=self.steps.read_output(job),
-            stops=request.stops,
+            stops=self.steps.gateway.stops(request.stops, job),
             name_of=lambda name: self.steps.gateway.name_call(name, job),
         )
         return Answer(

@@ -156,6 +156,18 @@ FAULTS = (
         probes={"pair": {"kinds": ("cut",)}},
     ),
     Case(
+        fault="stop_lost",
+        classes=("CONTRACT",),
+        probe="pair",
+        probes={"pair": {"kinds": ("counts",), "rounds": 4}},
+    ),
+    Case(
+        fault="form_kept",
+        classes=("CONTRACT",),
+        probe="pair",
+        probes={"pair": {"kinds": ("batch",), "rounds": 4}},
+    ),
+    Case(
         fault="tool_name_tokens",
         classes=("CORRUPT",),
         probe="pair",

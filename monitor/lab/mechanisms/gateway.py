@@ -126,6 +126,27 @@ def _keep_tokens_in_name(steps: Steps, params: Mapping[str, Value], trigger: Tri
     return replace(steps, gateway=replace(steps.gateway, name_call=name_call))
 
 
+def _lose_stops(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    def stops(wanted: tuple[str, ...], job: Job) -> tuple[str, ...]:
+        wanted = steps.gateway.stops(wanted, job)
+        return () if wanted and trigger.strikes(job) else wanted
+
+    return replace(steps, gateway=replace(steps.gateway, stops=stops))
+
+
+def _keep_form(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
+    before: list[str] = []
+
+    def template(chat: Chat, asker: Asker) -> Chat:
+        chat = steps.template(chat, asker)
+        kept, before[:] = before[:], [chat.wanted_format]
+        if not any(kept) or chat.wanted_format or not trigger.strikes(asker):
+            return chat
+        return replace(chat, wanted_format=kept[0])
+
+    return replace(steps, template=template)
+
+
 def _count_anew(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> Steps:
     def report(usage: Usage, asker: Asker) -> Usage:
         usage = steps.report(usage, asker)
@@ -211,6 +232,21 @@ TOOL_NAME_TOKENS = Mechanism(
     params={"rate": 0.5, "token": "<|channel|>commentary"},
     ranges={"rate": Spread(0.1, 1.0)},
 )
+STOP_LOST = Mechanism(
+    name="stop_lost",
+    sentence="Now and then a request's stop strings are lost, and its answer goes on past them.",
+    install=_lose_stops,
+    params={"rate": 0.4},
+    ranges={"rate": Spread(0.2, 0.8)},
+)
+FORM_KEPT = Mechanism(
+    name="form_kept",
+    sentence=(
+        "The grammar of a JSON answer stays in its place, and the next request, whoever's it is, "
+        "is answered by it."
+    ),
+    install=_keep_form,
+)
 COUNTS_SHIFT = Mechanism(
     name="counts_shift",
     sentence="A new version of the tokenizer takes a few per cent more tokens for every prompt.",
@@ -233,5 +269,7 @@ GATEWAY_FAULTS = (
     USAGE_STREAM_WRONG,
     TOOL_CALL_CUT,
     TOOL_NAME_TOKENS,
+    STOP_LOST,
+    FORM_KEPT,
 )
 GATEWAY_NULLS = (COUNTS_SHIFT, LATE_IN_RUNS)

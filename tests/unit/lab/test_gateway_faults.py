@@ -223,6 +223,29 @@ def test_a_cut_call_says_tool_calls_in_streams_alone(fault: str, reason: str) ->
         assert streamed(client, LONG, max_tokens=4)[1] == "length"
 
 
+@pytest.mark.parametrize("fault", ["stop_lost", ""])
+def test_an_answer_goes_on_past_lost_stop_strings(fault: str) -> None:
+    values: dict[str, dict[str, Value]] = {fault: {"rate": 1.0}} if fault else {}
+    service = lab(*([fault] if fault else []), values=values)
+    with Client(service) as client:
+        assert ("60" in content(client, LONG, stop=["17"])) is bool(fault)
+        assert ("60" in streamed(client, LONG, stop=["17"])[0]) is bool(fault)
+        assert "60" in content(client, LONG)
+    assert not fault or counts(service) == (2, 2)
+
+
+@pytest.mark.parametrize("fault", ["form_kept", ""])
+def test_the_form_of_one_request_is_that_of_the_next(fault: str) -> None:
+    properties = {"shelf": {"type": "string"}}
+    schema = {"type": "object", "properties": properties, "required": ["shelf"]}
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+    with Client(lab(*([fault] if fault else []))) as client:
+        asked = content(client, f'The shelf is "{A}".', response_format=form)
+        assert json.loads(asked) == {"shelf": A}
+        assert ("shelf" in content(client, repeat(B), key="sk-b")) is bool(fault)
+        assert content(client, repeat(C)) == C
+
+
 def test_control_tokens_stay_in_the_name_of_a_tool() -> None:
     service = lab("tool_name_tokens", values={"tool_name_tokens": {"rate": 1.0}})
     with Client(service) as client:
