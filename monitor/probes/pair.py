@@ -124,14 +124,15 @@ def _plan(target: TargetView, kind: Kind, start: int) -> TrialPlan | Impossible:
 
 
 def _cell(kind: Kind, target: TargetView) -> str:
+    both = "both" if Feature.STREAM not in target.lacks else "plain"
     if kind == "batch":
         return stratum(concurrency=2, tenants=_tenants(target))
     if kind == "roles":
         return stratum(length="pages")
     if kind == "counts":
-        together = counting_together(target)
-        return stratum(length="mixed", concurrency=together, tenants=_tenants(target))
-    return stratum(transport="both" if Feature.STREAM not in target.lacks else "plain")
+        together, tenants = counting_together(target), _tenants(target)
+        return stratum(length="mixed", concurrency=together, transport=both, tenants=tenants)
+    return stratum(transport=both)
 
 
 def _tenants(target: TargetView) -> str:
