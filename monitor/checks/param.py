@@ -6,11 +6,13 @@ that were asked to count: one that counted to the end is the control without whi
 - ``over_limit`` (hard): an answer holds more numbers than tokens were allowed. A number takes one
   token at least, whatever the tokenizer, so no healthy answer does.
 - ``cut_as_whole`` (hard): all allowed tokens are used up, the count is not at its end, and the
-  finish reason does not say so. A model that now and then stops by itself (in p of its counts, and
-  not in the control) ends within the last two tokens of 16 by chance: p / 8, at most 1.3 % at the
-  10 % a strong model's tolerance allows. It is never given where the tolerance calls it weak.
-- ``stop_ignored`` (hard): the answer went on past its stop string, and another one of the trial
-  ended at its own. It follows from what a stop string is; no false alarm is known.
+  finish reason does not say so: behind a comma, which nobody writes who ends by himself, or in two
+  answers of the trial. A model that ends 10 % of its counts early ends two of three within the last
+  two tokens of 16 by chance in 0.05 % of trials. It is never given where the tolerance calls the
+  model weak.
+- ``stop_ignored`` (hard): the answer went on past its stop string, and others of the trial ended at
+  theirs: one behind a comma, or two. Where no stop string is heeded, a model that ends 10 % of its
+  counts early does so at two stop strings of four by chance in 0.01 % of trials.
 - ``stop_never`` (flag): it went on, and none ended at its own. Servers that know no such field
   ignore it; then nothing was probed.
 - ``stop_refused`` (flag): a request with a stop string was refused as a bad one. It was not probed.
@@ -120,26 +122,44 @@ def _counted_all(exchange: Exchange) -> bool:
 def _of_count(
     trial: Trial, exchange: Exchange, response: Response, *, weak: bool
 ) -> tuple[str, str] | None:
-    counted = counted_to(response.text)
+    counted, most = counted_to(response.text), exchange.request.max_output_tokens
     if not exchange.expectation.counts_to or not counted or not _has_control(trial, exchange):
         return None
-    by_limit = _of_limit(exchange, response, counted, weak=weak)
-    return by_limit or _of_stop(trial, exchange, response, counted)
-
-
-def _of_limit(
-    exchange: Exchange, response: Response, counted: int, *, weak: bool
-) -> tuple[str, str] | None:
-    most, tokens = exchange.request.max_output_tokens, response.usage.output_tokens
     if counted > most:
         return "over_limit", f"{counted} numbers in {most} tokens"
-    ended = bool(exchange.request.stop) or counted == exchange.expectation.counts_to
-    if ended or tokens is None or weak:
-        return None
-    reasoned = response.usage.reasoning_tokens or response.reasoning_text.strip()
-    if reasoned or tokens < most - SLACK_TOKENS or response.finish_reason not in _BY_ITSELF:
-        return None
-    return "cut_as_whole", f"'{response.finish_reason}' at {tokens} of {most} tokens in a count"
+    if not weak and _cut_as_whole(trial, exchange):
+        finish, tokens = response.finish_reason, response.usage.output_tokens
+        return "cut_as_whole", f"'{finish}' at {tokens} of {most} tokens in a count"
+    return _of_stop(trial, exchange, response, counted)
+
+
+def _cut_as_whole(trial: Trial, exchange: Exchange) -> bool:
+    """True if an answer was cut at its limit as if whole, and not ended there by chance."""
+    if not _ends_at_limit(exchange) or exchange.response is None:
+        return False
+    return _is_broken_off(exchange.response.text) or (
+        sum(_ends_at_limit(each) for each in trial.exchanges) > 1
+    )
+
+
+def _ends_at_limit(exchange: Exchange) -> bool:
+    """True if a count is not at its end, all allowed tokens are gone, and the reason is another."""
+    response, last = exchange.response, exchange.expectation.counts_to
+    if response is None or not last or exchange.request.stop or not exchange.whole:
+        return False
+    tokens, reasoned = response.usage.output_tokens, response.usage.reasoning_tokens
+    if tokens is None or reasoned or response.reasoning_text.strip():
+        return False
+    return (
+        0 < counted_to(response.text) < last
+        and tokens >= exchange.request.max_output_tokens - SLACK_TOKENS
+        and response.finish_reason in _BY_ITSELF
+    )
+
+
+def _is_broken_off(text: str) -> bool:
+    """True if a count ends in a comma: who ends it by himself writes none."""
+    return text.rstrip().endswith(_COMMAS)
 
 
 def _of_stop(
@@ -152,12 +172,13 @@ def _of_stop(
     # Some servers leave the stop string in the answer.
     if own and own in (ended_at, counted):
         return None
-    if ended_at in _stops(trial, exchange) and response.text.rstrip().endswith(_COMMAS):
+    if ended_at in _stops(trial, exchange) and _is_broken_off(response.text):
         return "stop_of_another", f"ended before {ended_at}, at which another's count ends"
     if not own or counted < own:
         return None
-    heeded = any(_ended_at_own(other) for other in trial.exchanges)
-    return ("stop_ignored" if heeded else "stop_never"), f"counted to {counted}, past {own}"
+    return (
+        "stop_ignored" if _stops_are_heeded(trial) else "stop_never"
+    ), f"counted to {counted}, past {own}"
 
 
 def _stops(trial: Trial, exchange: Exchange) -> set[int]:
@@ -166,14 +187,20 @@ def _stops(trial: Trial, exchange: Exchange) -> set[int]:
     return {int(stop) for stop in others if stop and stop != exchange.request.stop}
 
 
-def _ended_at_own(exchange: Exchange) -> bool:
-    response = exchange.response
-    if not exchange.expectation.counts_to or not exchange.request.stop or response is None:
-        return False
-    return exchange.whole and counted_to(response.text) in (
-        int(exchange.request.stop) - 1,
-        int(exchange.request.stop),
-    )
+def _stops_are_heeded(trial: Trial) -> bool:
+    """Return whether stop strings ended answers of the trial, and not the model by itself.
+
+    What is cut before its stop string ends in a comma, which nobody writes who ends by himself.
+    Some servers leave the stop string in the answer: then two must have ended there.
+    """
+    counts = [
+        (counted_to(exchange.response.text), int(exchange.request.stop), exchange.response.text)
+        for exchange in trial.exchanges
+        if exchange.expectation.counts_to and exchange.request.stop
+        if exchange.whole and exchange.response is not None
+    ]
+    cut = any(to == own - 1 and _is_broken_off(text) for to, own, text in counts)
+    return cut or sum(to == own for to, own, _ in counts) > 1
 
 
 # --- Forms and tools

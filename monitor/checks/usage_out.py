@@ -6,7 +6,8 @@ thoughts and cached tokens are counted there alone by some. A total of 0 is none
 ``twin_off`` (hard): a stream counts over three times the tokens, or under a third, of the very same
 answer that came whole. Gateways that count streams by a tokenizer of their own are off by less. Of
 two counts from 1 on, alike to the letter, it is 1.9 times: there tokenizers differ most in whether
-digits and spaces are tokens of their own, 1.8 times.
+digits and spaces are tokens of their own, 1.8 times. Both tenants must have been counted alike
+twice: thoughts that are counted and never shown differ from answer to answer.
 
 ``stream_off`` (flag): a stream came in more than twice as many pieces as tokens are reported, and
 at least eight characters a token. Servers send one token or more a piece; gateways that cut a text
@@ -32,8 +33,8 @@ MOST_CHARACTERS_PER_TOKEN = 40
 ODD_CHARACTERS_PER_TOKEN = 8
 PIECES_PER_TOKEN, SLACK_PIECES = 2, 16
 # How far two answers alike may be apart: in times, and in tokens on top, by what sets them apart.
-_TWINS = {"stream": (3.0, 16), "alike": (1.9, 2)}
-STREAM = "stream"
+STREAM, ALIKE = "stream", "alike"
+_TWINS = {STREAM: (3.0, 16), ALIKE: (1.9, 2)}
 
 
 def judge(trial: Trial, exchange: Exchange, history: History) -> Sequence[Signal]:
@@ -86,8 +87,23 @@ def _against_twin(
     times, slack = _TWINS[expected.comparison]
     if twin.text != response.text or many <= times * few + slack:
         return None
+    if expected.comparison == ALIKE and not all(_steady(trial, e) for e in (exchange, twins[0])):
+        return None
     theirs = f"{twin.usage.output_tokens} for the same text in exchange {expected.reference}"
     return "twin_off", f"{tokens} output tokens, {theirs}"
+
+
+def _steady(trial: Trial, exchange: Exchange) -> bool:
+    """True if the same text of the same tenant was counted alike elsewhere in the trial."""
+    return any(
+        other.index != exchange.index
+        and other.tenant == exchange.tenant
+        and (own := exchange.response) is not None
+        and (theirs := other.response) is not None
+        and own.text == theirs.text
+        and abs((own.usage.output_tokens or 0) - (theirs.usage.output_tokens or 0)) <= SLACK_TOKENS
+        for other in trial.exchanges
+    )
 
 
 def _only_text(response: Response) -> bool:

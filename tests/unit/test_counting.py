@@ -195,6 +195,28 @@ def test_a_cut_answer_that_says_stop_is_told() -> None:
     assert failures(verdict) == {("PARAM", "cut_as_whole")}
 
 
+@pytest.mark.parametrize(("end", "cut"), [("7", False), ("7,", True)])
+def test_one_answer_that_ends_at_its_limit_is_cut_only_behind_a_comma(end: str, cut: bool) -> None:
+    bench, exchanges, _ = ran()
+    first = next(e for e in exchanges if is_cut(e))
+    ended = said(first, f"1, 2, 3, 4, 5, 6, {end}", "stop", output_tokens=CUT_TOKENS)
+    verdict = bench.judge(*(ended if e.index == first.index else e for e in exchanges))
+    assert failures(verdict) == ({("PARAM", "cut_as_whole")} if cut else set())
+
+
+def test_a_count_that_its_model_ends_at_its_stop_string_does_not_show_that_any_is_heeded() -> None:
+    _, exchanges, _ = ran()
+    first = next(e.index for e in exchanges if e.request.stop)
+
+    def change(exchange: Exchange) -> Exchange:
+        if not exchange.request.stop:
+            return exchange
+        ends = exchange.response.text.rstrip(", ") if exchange.index == first else whole(exchange)
+        return said(exchange, ends)
+
+    assert failures(judged(change)) == {("PARAM", "stop_never")}
+
+
 def test_a_model_that_stops_before_its_limit_is_not_cut() -> None:
     verdict = judged(lambda e: said(e, "1, 2, 3", "stop", output_tokens=7) if is_cut(e) else e)
     assert verdict.verdict_class is VerdictClass.NONE
@@ -259,3 +281,13 @@ def test_streams_that_count_the_same_answer_twice_are_told(factor: float, *, off
         )
 
     assert (("USAGE_OUT", "twin_off") in failures(judged(count))) is off
+
+
+def test_thoughts_that_are_counted_and_never_shown_are_no_wrong_count() -> None:
+    def think(exchange: Exchange) -> Exchange:
+        tokens = exchange.response.usage.output_tokens
+        return said(exchange, output_tokens=tokens + 37 * exchange.index)
+
+    bench, exchanges, _ = ran()
+    counted = [each if is_cut(each) else think(each) for each in exchanges]
+    assert ("USAGE_OUT", "twin_off") not in failures(bench.judge(*counted))
