@@ -92,7 +92,7 @@ def _closest(name: str, known: Iterable[str]) -> str | None:
 
 def near_miss(name: str, known: Iterable[str]) -> str:
     """Return the remedy for an unknown name: the likeliest one meant, else all there are."""
-    names = sorted(known)
+    names = sorted(set(known))
     close = _closest(name, names)
     if close is not None:
         return f"did you mean '{close}'?"
