@@ -242,7 +242,7 @@ def _form(exchange: Exchange) -> set[str]:
 
 def _specimens(rng: Random) -> Sequence[Specimen]:
     scene = Scene(rng)
-    last, stop, other_stop = 24, rng.randint(13, 16), rng.randint(17, 21)
+    last, stop, other_stop = 24, rng.randint(13, 16), rng.randint(18, 21)
     expects = Expectation(counts_to=last)
 
     def counts(to: int, *, finish: str = "stop", **request: object) -> Exchange:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from random import Random
 
 from monitor.longtext import filler
 from monitor.model import Exchange, Expectation, Fact, FailureKind, Message, Part, Request
@@ -18,8 +17,9 @@ from monitor.probes.asking import expected_tokens
 from monitor.probes.base import Feature, Session, TargetView, TenantView
 
 LAST = 24
-# Two digits, none of which stands in another number of the count, and far from both ends.
-STOPS = range(13, 22)
+# Two digits, none of which stands in another number of the count, far from both ends; and no two
+# side by side, since some servers leave the stop string in the answer.
+STOPS = range(13, 22, 2)
 # So few tokens that no count to the last number fits in: a number takes at least one.
 CUT_TOKENS = 16
 # Numbers with their commas and spaces take 48 to 96 tokens, by tokenizer.
@@ -28,19 +28,22 @@ ANSWER_TOKENS = 72
 # What is read takes enough that a prompt put before one of the two does not look like a factor.
 READ_SENTENCES = 30
 MOST_MEMBERS = 3
+# As long as a marker, to estimate what a question takes.
+_HEADING = "bumelo-tarisu-kofado-linepa"
 ALIKE, LONGER = "alike", "longer"
-_WHOLE = Expectation(
+_COUNT = Expectation(counts_to=LAST)
+# Of one count alone: who cannot count fails all of them, which says no more than one.
+_ANSWERED = replace(
+    _COUNT,
     answers=(Fact(name="the last number", any_of=(str(LAST),)),),
     answer_task="count",
-    counts_to=LAST,
 )
-_CUT = Expectation(counts_to=LAST)
 
 
 def counting_price(target: TargetView) -> int:
     """Return the tokens that counting takes, stop strings and limits included."""
-    asked = expected_tokens(_question(0), ANSWER_TOKENS)
-    read = expected_tokens(_question(0, READ_SENTENCES), ANSWER_TOKENS)
+    asked = expected_tokens(_question(_HEADING), ANSWER_TOKENS)
+    read = expected_tokens(_question(_HEADING, READ_SENTENCES), ANSWER_TOKENS)
     return len(_members(target, 0)) * (3 * asked + read) + asked
 
 
@@ -60,24 +63,23 @@ async def count_aloud(session: Session, start: int) -> None:
     first: int | None = None
     for tenant, request in zip(members, requests, strict=True):
         expectation = (
-            _WHOLE if first is None else replace(_WHOLE, reference=first, comparison=ALIKE)
+            _ANSWERED if first is None else replace(_COUNT, reference=first, comparison=ALIKE)
         )
         short = await _ask(session, tenant, request, expectation)
         first = short.index if first is None else first
-        longer = replace(request, messages=_messages(session.rng, READ_SENTENCES))
-        compared = replace(_WHOLE, reference=short.index, comparison=LONGER)
-        await _ask(session, tenant, longer, compared)
+        compared = replace(_COUNT, reference=short.index, comparison=LONGER)
+        await _ask(session, tenant, request, compared, sentences=READ_SENTENCES)
     stops = session.rng.sample(STOPS, len(members))
     waiting = []
     if await _heeds_stops(session, members[0], requests[0], str(stops[0])):
         waiting = [
-            _ask(session, tenant, _anew(session, request, stop=str(stop)), _CUT)
+            _ask(session, tenant, replace(request, stop=str(stop)), _COUNT)
             for tenant, request, stop in zip(members, requests, stops, strict=True)
         ]
     cut = _cut_tokens(session.target)
     if cut < LAST:
         waiting += [
-            _ask(session, tenant, _anew(session, request, max_output_tokens=cut), _CUT)
+            _ask(session, tenant, replace(request, max_output_tokens=cut), _COUNT)
             for tenant, request in zip(members, requests, strict=True)
         ]
     await asyncio.gather(*waiting)
@@ -87,7 +89,7 @@ async def _heeds_stops(session: Session, tenant: TenantView, request: Request, s
     """Ask with a stop string alone; return whether more such may be asked."""
     if Feature.STOP in session.target.lacks:
         return False
-    alone = await _ask(session, tenant, _anew(session, request, stop=stop), _CUT)
+    alone = await _ask(session, tenant, replace(request, stop=stop), _COUNT)
     return alone.failure is None or alone.failure.kind is not FailureKind.HTTP_STATUS
 
 
@@ -103,38 +105,30 @@ def _members(target: TargetView, start: int) -> list[TenantView]:
 
 
 def _request(session: Session, number: int) -> Request:
-    """Return a member's request; every other one streams."""
+    """Return a member's request, without its question; every other one streams."""
     return Request(
-        messages=_messages(session.rng),
+        messages=(),
         max_output_tokens=max(COUNT_TOKENS, session.target.min_output_tokens),
         stream=number % 2 == 1 and Feature.STREAM not in session.target.lacks,
     )
 
 
-def _anew(
-    session: Session, request: Request, *, stop: str = "", max_output_tokens: int = 0
-) -> Request:
-    """Return the request with a new first line, so that no stored answer fits, and so limited."""
-    return replace(
-        request,
-        messages=_messages(session.rng),
-        stop=stop,
-        max_output_tokens=max_output_tokens or request.max_output_tokens,
-    )
-
-
 async def _ask(
-    session: Session, tenant: TenantView, request: Request, expectation: Expectation
+    session: Session,
+    tenant: TenantView,
+    request: Request,
+    expectation: Expectation,
+    sentences: int = 0,
 ) -> Exchange:
-    return await session.open(Part.MEMBER, tenant).ask(request, expectation)
+    """Ask under a new heading, so that no stored answer fits, and it shows where it gets to."""
+    draft = session.open(Part.MEMBER, tenant)
+    content = _question(draft.mint(), sentences)
+    asked = replace(request, messages=(Message(role="user", content=content),))
+    return await draft.ask(asked, expectation)
 
 
-def _messages(rng: Random, sentences: int = 0) -> tuple[Message, ...]:
-    return (Message(role="user", content=_question(rng.randrange(10**9), sentences)),)
-
-
-def _question(number: int, sentences: int = 0) -> str:
+def _question(heading: str, sentences: int = 0) -> str:
     """Return the question, after something to read if there is to be any."""
     reading = [" ".join(filler(sentences))] if sentences else []
     asked = f"Count from 1 up to {LAST} in digits, separated by commas, and write nothing else."
-    return "\n\n".join([f"Sheet {number:09d}.", *reading, asked])
+    return "\n\n".join([f"Sheet {heading}.", *reading, asked])

@@ -31,11 +31,14 @@ def groups_of(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     prompts; each suite of golden prompts; questions in each script but Latin; all streams; and all
     of each form: tool calls, what answers a tool's result, JSON answers. Forms in streams are read
     by a parser of their own, so they are a group of their own as well. In which groups an answer is
-    depends on nothing but itself, so that a calibration and a pass mean the same by a name.
+    depends on nothing but itself, so that a calibration and a pass mean the same by a name. Who
+    counts aloud is in none: counts are held against each other, not each against what is right.
     """
     groups: dict[str, list[Judged]] = defaultdict(list)
     for entry in judged:
         item, exchange, _ = entry
+        if exchange.expectation.counts_to:
+            continue
         for name in (*questions_of(item.trial, exchange), *_ways(exchange)):
             groups[name].append(entry)
     return groups

@@ -26,6 +26,8 @@ _LONGEST_LABEL = 28
 # So many bold characters fit into a cell.
 _FITS = 12
 _HATCH = 10
+# The symbol of a day without an answer; the others are named as states of cells are.
+_DAY = "day"
 # About how wide a character is.
 _SMALL_CHARACTER, _CHARACTER = 5.5, 7.0
 
@@ -47,7 +49,7 @@ def _day(day: DayRow, x: int, most: int) -> Iterator[str]:
     base = _DAY_HEIGHT + 14
     total = _total(day)
     if not total:
-        yield _use("day", x, 14)
+        yield _use(_DAY, x, 14)
     top = base
     shares = ((day.good, _GOOD), (day.invalid, _INVALID), (day.errors, _ERROR), (day.bad, _BAD))
     for number, colour in shares:
@@ -153,16 +155,21 @@ def _symbols() -> Iterator[str]:
         yield _symbol(name, [*_hatched(_WIDE, _TALL), label, _text(20, 15, words, bold=True)])
     label = _rect(2, _DAY_HEIGHT - 30, _BAR - 4, 20, _PAPER)
     nothing = _text(6, _DAY_HEIGHT - 16, "nothing", bold=True)
-    yield _symbol("day", [*_hatched(_BAR, _DAY_HEIGHT), label, nothing])
+    yield _symbol(_DAY, [*_hatched(_BAR, _DAY_HEIGHT), label, nothing])
     yield "</defs></svg>"
 
 
 def _symbol(name: str, parts: Sequence[str]) -> str:
-    return f'<g id="p-{name}">{"".join(parts)}</g>'
+    return f'<g id="{_id(name)}">{"".join(parts)}</g>'
 
 
 def _use(name: str, x: int, y: int) -> str:
-    return f'<use href="#p-{name}" x="{x}" y="{y}"/>'
+    return f'<use href="#{_id(name)}" x="{x}" y="{y}"/>'
+
+
+def _id(name: str) -> str:
+    """Return the id of a symbol: short, since maps of many targets use them ten thousand times."""
+    return f"p{[*CellState, _DAY].index(name)}"
 
 
 def _hatched(wide: int, tall: int) -> Iterator[str]:

@@ -41,7 +41,7 @@ FAULTS = {
     "over 1500 characters": 0.3,
     "8 or more at once": 0.3,
     "CJK questions": 0.5,
-    "arithmetic suite": 0.6,
+    "arithmetic suite": 0.65,
 }
 GOOD = ExchangeVerdict(exchange=0, outcome=Outcome.GOOD, verdict_class=VerdictClass.NONE, reason="")
 Failures = NDArray[np.bool_]

@@ -104,7 +104,7 @@ def test_lengths_and_concurrencies_stand_in_their_order() -> None:
 def drawn(*cells: CellRow) -> str:
     """Return the map of cells with all that it refers to."""
     picture = map_picture(cells)
-    symbols = dict(re.findall(r'<g id="([a-z_-]+)">(.*?)</g>', SYMBOLS))
+    symbols = dict(re.findall(r'<g id="(\w+)">(.*?)</g>', SYMBOLS))
     return picture + "".join(symbols[name] for name in re.findall(r'href="#([^"]+)"', picture))
 
 
