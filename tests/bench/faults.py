@@ -116,7 +116,7 @@ class Tally:
 
 def run_case(case: Case, folder: Path) -> Run:
     """Check a lab with one fault or null, once."""
-    arguments = [] if case is HEALTHY else fault(case.fault, **case.parameters)
+    arguments = [] if case is HEALTHY else [*fault(case.fault, **case.parameters), *case.pace]
     with lab(*arguments) as endpoint:
         installation = install(folder, endpoint, probes=case.chosen(), **_accepted(case))
         return installation.check()

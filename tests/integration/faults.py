@@ -16,7 +16,8 @@ class Case:
     """One fault or null: its parameters, the classes one of which must be said, and where.
 
     ``probes`` are asked alone, each with its parameters, where the profile would not see the fault
-    in one pass or would take long to.
+    in one pass or would take long to. A turn of the lab's engine lasts ``turn_seconds``, where what
+    is asked at once must be answered at once however busy the machine is.
     """
 
     fault: str
@@ -25,6 +26,7 @@ class Case:
     parameters: dict[str, object] = field(default_factory=dict)
     profile: str = "quick"
     probes: dict[str, dict[str, object]] = field(default_factory=dict)
+    turn_seconds: float = 0.0
 
     @property
     def target(self) -> str:
@@ -41,6 +43,11 @@ class Case:
     def asked(self) -> str:
         """The profile, or the probes that are asked alone, as in the table."""
         return ", ".join(self.probes) or self.profile
+
+    @property
+    def pace(self) -> tuple[str, ...]:
+        """The lab's arguments for how long a turn lasts."""
+        return ("--set", f"lab.turn_seconds={self.turn_seconds}") if self.turn_seconds else ()
 
     def chosen(self) -> str | list[dict[str, object]]:
         """Return what a target's ``probes`` has to be."""
@@ -66,7 +73,7 @@ FAULTS = (
         probe="boundary",
     ),
     Case(fault="prefix_tail_kept", classes=PROVEN_FOREIGN, probe="prefix"),
-    Case(fault="batch_crossed", classes=PROVEN_FOREIGN, probe="burst"),
+    Case(fault="batch_crossed", classes=PROVEN_FOREIGN, probe="burst", turn_seconds=0.005),
     Case(fault="front_dropped", classes=("WRONG_INPUT",), probe="boundary"),
     Case(fault="empty_answer", classes=("CONTRACT",), probe="canary"),
     Case(
@@ -82,6 +89,7 @@ FAULTS = (
         classes=PROVEN_FOREIGN,
         probe="burst",
         probes=standard("burst"),
+        turn_seconds=0.005,
     ),
     Case(fault="prefix_key_short", classes=(*PROVEN_FOREIGN, "WRONG_INPUT", "WRONG")),
     Case(fault="role_dropped", classes=("WRONG_INPUT",)),
@@ -113,6 +121,7 @@ FAULTS = (
         classes=("WRONG",),
         probe="burst",
         probes={"burst": {"sizes": (16,)}},
+        turn_seconds=0.02,
     ),
     Case(fault="decay", classes=("WRONG",)),
     Case(fault="nan_after", classes=("WRONG",), probe="golden"),
@@ -166,6 +175,7 @@ FAULTS = (
         classes=("CONTRACT",),
         probe="pair",
         probes={"pair": {"kinds": ("batch",), "rounds": 4}},
+        turn_seconds=0.01,
     ),
     Case(
         fault="tool_name_tokens",
@@ -180,6 +190,7 @@ FAULTS = (
         classes=("WRONG",),
         probe="pair",
         probes={"pair": {"kinds": ("batch",), "rounds": 8}},
+        turn_seconds=0.01,
     ),
     Case(
         fault="tool_schema_broken",

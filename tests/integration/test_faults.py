@@ -25,7 +25,10 @@ INCIDENT = [case for case in FAULTS if case.fault == "overlength_placeholder"]
 def everything(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TargetReport]:
     """Runs of ``check`` over a lab for each fault, each a target of its own."""
     targets = {
-        case.target: (fault(case.fault, **case.parameters), {"probes": case.chosen()})
+        case.target: (
+            [*fault(case.fault, **case.parameters), *case.pace],
+            {"probes": case.chosen()},
+        )
         for case in FAULTS
     }
     return check_all(tmp_path_factory.mktemp("faults"), targets)
