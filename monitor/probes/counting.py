@@ -32,8 +32,7 @@ MOST_MEMBERS = 3
 _HEADING = "bumelo-tarisu-kofado-linepa"
 ALIKE, LONGER = "alike", "longer"
 _COUNT = Expectation(counts_to=LAST)
-# Of one count alone: who cannot count fails all of them, which says no more than one.
-_ANSWERED = replace(
+_WHOLE = replace(
     _COUNT,
     answers=(Fact(name="the last number", any_of=(str(LAST),)),),
     answer_task="count",
@@ -63,11 +62,11 @@ async def count_aloud(session: Session, start: int) -> None:
     first: int | None = None
     for tenant, request in zip(members, requests, strict=True):
         expectation = (
-            _ANSWERED if first is None else replace(_COUNT, reference=first, comparison=ALIKE)
+            _WHOLE if first is None else replace(_WHOLE, reference=first, comparison=ALIKE)
         )
         short = await _ask(session, tenant, request, expectation)
         first = short.index if first is None else first
-        compared = replace(_COUNT, reference=short.index, comparison=LONGER)
+        compared = replace(_WHOLE, reference=short.index, comparison=LONGER)
         await _ask(session, tenant, request, compared, sentences=READ_SENTENCES)
     stops = session.rng.sample(STOPS, len(members))
     waiting = []

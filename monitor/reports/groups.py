@@ -32,7 +32,7 @@ def groups_of(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
     of each form: tool calls, what answers a tool's result, JSON answers. Forms in streams are read
     by a parser of their own, so they are a group of their own as well. In which groups an answer is
     depends on nothing but itself, so that a calibration and a pass mean the same by a name. Who
-    counts aloud is in none: counts are held against each other, not each against what is right.
+    counts aloud is in none: who cannot count fails all of them, which says nothing of a part.
     """
     groups: dict[str, list[Judged]] = defaultdict(list)
     for entry in judged:
