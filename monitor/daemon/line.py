@@ -19,7 +19,7 @@ ANSWER_SECONDS = 5.0
 
 
 @contextmanager
-def answering(config: Config, owner: StoreOwner) -> Iterator[httpx.Client]:
+def _answering(config: Config, owner: StoreOwner) -> Iterator[httpx.Client]:
     """Give a client of the daemon. Raises ``StoreBusyError`` if it does not answer in 5 s."""
     try:
         with httpx.Client(
@@ -40,15 +40,15 @@ def answering(config: Config, owner: StoreOwner) -> Iterator[httpx.Client]:
 
 def told(config: Config, owner: StoreOwner, path: str) -> dict[str, Any]:
     """Return the daemon's answer of a page. Raises ``UsageError`` for one that is an error."""
-    with answering(config, owner) as client:
+    with _answering(config, owner) as client:
         reply = client.get(path)
-    said = object_of(reply.text, f"HTTP {reply.status_code}")
+    said = _object_of(reply.text, f"HTTP {reply.status_code}")
     if "error" in said:
         raise UsageError(said["error"])
     return said
 
 
-def object_of(text: str, where: str) -> dict[str, Any]:
+def _object_of(text: str, where: str) -> dict[str, Any]:
     """Return the object that JSON of the daemon holds. Raises ``UsageError`` if it is none."""
     try:
         said = json.loads(text)
@@ -72,19 +72,19 @@ def streamed(
 ) -> object:
     """Ask the daemon for work and return its report, telling the steps as they come."""
     with (
-        answering(config, owner) as client,
+        _answering(config, owner) as client,
         client.stream("POST", f"/api/{what}", json=asked) as reply,
     ):
         if reply.status_code != httpx.codes.OK:
-            raise UsageError(refusal(reply, owner, what))
+            raise UsageError(_refusal(reply, owner, what))
         return report_of(reply.iter_lines(), on_step, what)
 
 
-def refusal(reply: httpx.Response, owner: StoreOwner, what: str) -> str:
+def _refusal(reply: httpx.Response, owner: StoreOwner, what: str) -> str:
     """Return that the daemon refused, and why. Raises ``UsageError`` if it says nothing of ours."""
     reply.read()
     status = f"HTTP {reply.status_code}"
-    why = object_of(reply.text, status).get("error", "it does not say why")
+    why = _object_of(reply.text, status).get("error", "it does not say why")
     return f"the daemon at {owner.url} refused the {what} ({status}): {why}"
 
 
@@ -94,7 +94,7 @@ def report_of(lines: Iterator[str], on_step: Callable[[dict[str, Any]], None], w
     Raises ``UsageError`` or ``UnsureError`` for an error of the daemon, and if no report comes.
     """
     for line in lines:
-        said = object_of(line, what)
+        said = _object_of(line, what)
         if "step" in said:
             on_step(said["step"])
         elif "error" in said:

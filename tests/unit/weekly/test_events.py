@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ import pytest
 
 from monitor.slo import Objective
 from monitor.slo.objective import Sli
-from monitor.store import Store, open_store
+from monitor.store import Store
 from monitor.store.client import connect
 from monitor.store.rows import ExchangeRow
 from monitor.store.week_reader import WeekReader
@@ -25,7 +25,6 @@ from tests.unit.weekly.samples import a_row
 from tests.unit.weekly.test_computing import answer, reading_of
 from tests.unit.weekly.test_coverage import place, target
 
-WEEKS = (Week.parse("2026-W45").earlier(2 * number) for number in itertools.count())
 NUMBERS = itertools.count()
 OBJECTIVE = Objective(
     name="quick",
@@ -38,17 +37,6 @@ OBJECTIVE = Objective(
 )
 Told = tuple[tuple[ObjectiveRow, ...], tuple[UnseenRow, ...]]
 Telling = Callable[..., Told]
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with open_store(tmp_path_factory.mktemp("store") / "davylamp-data") as opened:
-        yield opened
-
-
-@pytest.fixture
-def week() -> Week:
-    return next(WEEKS)
 
 
 @pytest.fixture
