@@ -175,7 +175,7 @@ FAULTS = (
         classes=("CONTRACT",),
         probe="pair",
         probes={"pair": {"kinds": ("batch",), "rounds": 4}},
-        turn_seconds=0.01,
+        turn_seconds=0.03,
     ),
     Case(
         fault="tool_name_tokens",
@@ -190,7 +190,7 @@ FAULTS = (
         classes=("WRONG",),
         probe="pair",
         probes={"pair": {"kinds": ("batch",), "rounds": 8}},
-        turn_seconds=0.01,
+        turn_seconds=0.03,
     ),
     Case(
         fault="tool_schema_broken",

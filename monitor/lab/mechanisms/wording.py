@@ -85,6 +85,10 @@ def _break_json(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> 
     def assign(joined: list[Job], running: list[Job]) -> None:
         steps.assign_tables(joined, running)
         batch[:] = [*running, *joined]
+        if any(not _is_constrained(job.prompt) for job in joined):
+            # The mask of what was begun is wrong from now on: its words are drawn anew.
+            for job in running:
+                job.stamp = -1
 
     def word(draft: Draft, asker: Asker) -> Draft:
         draft = steps.word(draft, asker)
@@ -97,7 +101,8 @@ def _break_json(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> 
             return draft
         if not draft.text.startswith("{") or not trigger.strikes(asker):
             return draft
-        return replace(draft, pieces=_unmasked(draft.pieces, trigger.rng(-asker.number)))
+        rng = trigger.rng(-asker.number)
+        return replace(draft, pieces=_unmasked(draft.pieces, rng, begun=bool(own.output)))
 
     return replace(steps, assign_tables=assign, word=word)
 
@@ -106,9 +111,10 @@ def _is_constrained(prompt: Prompt) -> bool:
     return Special.FORMAT in prompt.tokens
 
 
-def _unmasked(pieces: tuple[Piece, ...], rng: Random) -> tuple[Piece, ...]:
+def _unmasked(pieces: tuple[Piece, ...], rng: Random, *, begun: bool) -> tuple[Piece, ...]:
+    """Return an object without its mask. Before what is ``begun`` nothing can be put any more."""
     first, *inner, last = pieces
-    match rng.choice(("lost", "doubled", "text")):
+    match rng.choice(("lost", "doubled", "doubled" if begun else "text")):
         case "lost":
             return (first, *inner)
         case "doubled":
@@ -197,7 +203,7 @@ JSON_BROKEN_IN_BATCH = Mechanism(
     name="json_broken_in_batch",
     sentence=(
         "An answer after a schema loses or doubles a brace, or gets text before it, when an "
-        "answer without a schema decodes in the same batch."
+        "answer without a schema decodes in the same batch, whichever of them came first."
     ),
     install=_break_json,
     ranges={"rate": Spread(0.3, 1.0)},

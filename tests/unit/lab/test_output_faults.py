@@ -117,6 +117,22 @@ def test_objects_break_beside_plain_text_in_the_batch() -> None:
     assert counts(service) == (12, 12)
 
 
+def test_objects_break_beside_plain_text_that_comes_while_they_are_said() -> None:
+    service = sure("json_broken_in_batch")
+    seen = set()
+    for _ in range(12):
+        wanted = with_schema(service, A)
+        service.engine.step()
+        begun = len(wanted.job.output)
+        finish(service, wanted, send(service, repeat(B)))
+        assert 0 < begun < len(wanted.job.output)
+        assert not is_object(wanted.parser.content)
+        assert wanted.parser.content.startswith("{")
+        seen.add(wanted.parser.content)
+    assert len(seen) == 2
+    assert counts(service) == (12, 12)
+
+
 def test_objects_are_whole_alone_and_among_objects() -> None:
     service = sure("json_broken_in_batch")
     alone = with_schema(service, A)
