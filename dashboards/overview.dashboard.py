@@ -58,6 +58,7 @@ from dashboards.users import USERS
 from monitor.conventions import (
     CONTEXT_ADVERTISED,
     CONTEXT_VERIFIED,
+    CONTEXT_VERIFIED_TIME,
     EXCHANGES,
     FINDINGS_OPEN,
     HTTP_RESPONSES,
@@ -73,6 +74,9 @@ _NOT_ASKED = (
 # A share of fewer answers says little: none of a hundred bad is still up to 3 % at 95 %.
 _FEW = 100
 _BY_STREAM = "env, target, probe, stratum, lane"
+_WEEK_SECONDS = 604_800
+_VERIFIED_AT = f"max by (target) ({of(CONTEXT_VERIFIED_TIME)})"
+_A_WEEK_AGO = f"time() - {_WEEK_SECONDS}"
 answers = (
     time_series(
         Said(
@@ -268,8 +272,8 @@ _context_verified_of_what_is_advertised = stat(
         "percentunit",
         (
             "Up to which part of the context a target states its prompts were shown "
-            "to be read whole, by the last `davylamp context verify` that could tell, however long "
-            "ago: the weekly report says when."
+            "to be read whole, by the last `davylamp context verify` that could tell. What is "
+            "older than a week says nothing of today, and is grey."
         ),
         "No target states a context.",
     ),
@@ -277,15 +281,23 @@ _context_verified_of_what_is_advertised = stat(
         now(
             (
                 f"max by (target) ({of(CONTEXT_VERIFIED)}) / on (target) max by (target) ("
-                f"{of(CONTEXT_ADVERTISED)}) or on (target) 0 * max by (target) ("
-                f"{of(CONTEXT_ADVERTISED)}) - 1"
+                f"{of(CONTEXT_ADVERTISED)}) and on (target) {_VERIFIED_AT} > {_A_WEEK_AGO} "
+                f"or on (target) 0 * ({_VERIFIED_AT} <= {_A_WEEK_AGO}) - 2 "
+                f"or on (target) 0 * max by (target) ({of(CONTEXT_ADVERTISED)}) - 1"
             ),
             "{{target}}",
         )
     ],
     Look(
         steps=((None, RED), (0.5, YELLOW), (0.95, GREEN)),
-        mappings=(values({-1: (f"{HATCH} never verified", GREY)}),),
+        mappings=(
+            values(
+                {
+                    -2: (f"{HATCH} verified over a week ago", GREY),
+                    -1: (f"{HATCH} never verified", GREY),
+                }
+            ),
+        ),
     ),
 )
 _context_verified_against_advertised = time_series(

@@ -329,7 +329,7 @@ def _metrics(
     known = {target.name for target in config.targets}
     for ladder in store.reader.last_ladders():
         if ladder.target in known:
-            counters.set_verified(ladder.target, ladder.verified_tokens)
+            counters.set_verified(ladder.target, ladder.verified_tokens, ladder.started_at)
     return metrics, counters
 
 

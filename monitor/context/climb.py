@@ -103,7 +103,7 @@ async def verify_context(
     report = report_of(installation, ladder)
     installation.store.writer.put(rows_of(report))
     if report.exit_code in (0, 1):
-        installation.counters.set_verified(target.name, report.verified_tokens)
+        installation.counters.set_verified(target.name, report.verified_tokens, report.started_at)
     return report
 
 

@@ -249,6 +249,11 @@ CONTEXT_VERIFIED = _gauge(
     "could tell.",
     *_TARGET,
 )
+CONTEXT_VERIFIED_TIME = _gauge(
+    "context_verified_timestamp_seconds",
+    "When the last `context verify` that could tell was begun, in seconds since 1970.",
+    *_TARGET,
+)
 CALIBRATION = _gauge(
     "calibration",
     "1 for how the calibration of a target stands; only a valid one is used.",

@@ -64,6 +64,7 @@ class PrometheusSink:
         self._changes = _counter(names.TARGET_CHANGES, registry)
         self._context = _gauge(names.CONTEXT_ADVERTISED, registry)
         self._verified = _gauge(names.CONTEXT_VERIFIED, registry)
+        self._verified_at = _gauge(names.CONTEXT_VERIFIED_TIME, registry)
         self._calibration = _gauge(names.CALIBRATION, registry)
         self._quarantined = _gauge(names.GOLDEN_QUARANTINED, registry)
         self._bodies = _counter(names.BODIES, registry)
@@ -187,9 +188,10 @@ class PrometheusSink:
         """Say which context limit somebody states."""
         self._context.labels(self._env, target, source).set(tokens)
 
-    def set_verified(self, target: str, tokens: int) -> None:
-        """Say up to which prompt size content is verified."""
+    def set_verified(self, target: str, tokens: int, at: datetime) -> None:
+        """Say up to which prompt size content is verified, and when that was measured."""
         self._verified.labels(self._env, target).set(tokens)
+        self._verified_at.labels(self._env, target).set(at.timestamp())
 
     def set_calibration(self, target: str, state: CalibrationState, quarantined: int) -> None:
         """Say how a target's calibration stands, and how many golden prompts it sets aside."""

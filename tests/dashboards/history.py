@@ -248,7 +248,7 @@ class _Made:
             spent_tokens=40_000,
         )
         of.store.writer.put([ladder])
-        of.counters.set_verified(PROD, ladder.verified_tokens)
+        of.counters.set_verified(PROD, ladder.verified_tokens, ladder.started_at)
 
     async def _asked(self) -> dict[str, Judged]:
         """Ask both targets while they are healthy, a few trials of each probe."""

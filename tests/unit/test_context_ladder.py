@@ -148,7 +148,7 @@ def test_a_sound_target_is_verified_up_to_what_the_limit_leaves() -> None:
     assert (report.exit_code, report.verdict) == (0, "good"), report.reasons
     assert report.goal_tokens - 60 <= report.verified_tokens <= 4096
     assert len(report.rungs) == 2
-    assert climbed.gauge == [("glm", report.verified_tokens)]
+    assert climbed.gauge == [("glm", report.verified_tokens, report.started_at)]
     assert all(not verdict.scheduled for verdict in climbed.told.verdicts)
 
 

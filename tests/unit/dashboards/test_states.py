@@ -49,10 +49,21 @@ def _judged_at(second: int) -> dict[str, str]:
     }
 
 
+_ADVERTISED = {f'davylamp_context_advertised_tokens{{{_OF},source="config"}}': "4096x300"}
+
+
+def _verified_at(second: int) -> dict[str, str]:
+    return _ADVERTISED | {
+        f"davylamp_context_verified_tokens{{{_OF}}}": "2048x300",
+        f"davylamp_context_verified_timestamp_seconds{{{_OF}}}": f"{second}x300",
+    }
+
+
 _MONITOR_AT, _STOPPED_AT = "5h", "5h3m"
 _WORST, _GOOD = ("overview", "Worst class of the last hour"), ("overview", "Good answers of a day")
 _ALARMS, _OWN_ALARMS = ("overview", "Alarms of streams"), ("target", "Alarms")
 _AGE = ("overview", "Age of the last long verdict")
+_VERIFIED = ("overview", "Context verified of what is advertised")
 _LEAKS, _UNJUDGED = ("leak", "Open leaks"), ("economy", "Share that could not be judged")
 
 
@@ -87,13 +98,17 @@ def _asked(dashboard: str, title: str) -> str:
         # A clock that is a second ahead is not the number that stands for never.
         (_judged_at(18_001), _MONITOR_AT, _AGE, 0),
         (_judged_at(0), _MONITOR_AT, _AGE, -1),
+        # A week before the moment at which it is asked is long before 1970.
+        (_verified_at(-586_799), _MONITOR_AT, _VERIFIED, 0.5),
+        (_verified_at(-586_800), _MONITOR_AT, _VERIFIED, -2),
+        (_ADVERTISED, _MONITOR_AT, _VERIFIED, -1),
     ],
     ids=lambda each: (
         each[1] if isinstance(each, tuple) else None if isinstance(each, dict) else str(each)
     ),
 )
 def test_green_is_only_what_was_judged_lately(
-    series: dict[str, str], at: str, panel: tuple[str, str], value: int | None, tmp_path: Path
+    series: dict[str, str], at: str, panel: tuple[str, str], value: float | None, tmp_path: Path
 ) -> None:
     # Summed, so that labels need not be told again.
     asked = f"sum ({_asked(*panel)})"
