@@ -100,6 +100,8 @@ def test_the_daemon_climbs_and_exports_what_was_verified(healthy: Installation) 
         assert run.exit_code == 0, run.output
         assert report.ladder != alone.ladder
         assert exported() == report.verified_tokens
+        told_at = running.count("davylamp_context_verified_timestamp_seconds", target=TARGET)
+        assert told_at == report.started_at.timestamp() > alone.started_at.timestamp()
         assert running.count("davylamp_exchanges_total", probe="boundary") == 0
         assert running.get("/api/context").status_code == 405
         refused = healthy.davylamp("context", "verify", TARGET, "--max-tokens", "100")

@@ -45,7 +45,9 @@ def llama_server(
         raise ArtifactError(message)
     port = _free_port()
     command = [str(artifacts.server), "-m", str(artifacts.model), "--alias", "smollm2-135m"]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--threads", "2"]
+    command += ["--host", "127.0.0.1", "--port", str(port), "--threads", "1"]
+    # A prompt is read by two; over a single token, two wait for each other longer than they work.
+    command += ["--threads-batch", "2"]
     command += ["-np", str(slots), "-c", str(context), "--metrics", "--slots", "--jinja"]
     if chat_template is not None:
         command += ["--chat-template", chat_template]

@@ -19,17 +19,26 @@ from monitor.verdicts import CONSEQUENCES
 SLOT_TOKENS = 2048
 HARD = {"LEAK", "CROSSED", "WRONG_INPUT", "CORRUPT", "CONTRACT"}
 MANY_EXCHANGES = """
-      - {name: golden, params: {count: 40}}
+      - {name: golden, params: {count: 32}}
       - {name: canary, params: {count: 24}}
       - {name: tenant, params: {rounds: 6}}
       - {name: burst, params: {bursts: 6}}
       - {name: prefix, params: {pairs: 5}}
       - {name: repeat}
-      - {name: turns, params: {pairs: 3, turns: 5}}
+      - {name: turns, params: {pairs: 2, turns: 4}}
       - {name: pair, params: {rounds: 2}}
       - {name: combined, params: {concurrency: [2], cells: 4}}
       - {name: abort}
       - {name: boundary, params: {rounds: 2}}"""
+
+# Each is asked thrice, as all of them are wrong and confirmed.
+SOME_OF_EACH_FORM = """
+      - {name: golden, params: {count: 6}}
+      - {name: canary}
+      - {name: burst}
+      - {name: turns}
+      - {name: pair, params: {kinds: [call, counts]}}
+      - {name: boundary}"""
 
 
 def check(
@@ -123,7 +132,7 @@ def test_error_and_bad_are_never_confused(healthy, tmp_path: Path) -> None:
 def test_a_template_that_ignores_the_messages_is_wrong_input_from_usage_alone(
     llama_ignoring: str, tmp_path: Path
 ) -> None:
-    code, target, _ = check(tmp_path, llama_ignoring, probes="quick", profile="quick")
+    code, target, _ = check(tmp_path, llama_ignoring, probes=SOME_OF_EACH_FORM)
     assert code == 1
     assert {str(s) for s in target["http"]["codes"]} == {"200"}
     worst = target["found"][0]
