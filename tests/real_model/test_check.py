@@ -26,7 +26,7 @@ MANY_EXCHANGES = """
       - {name: prefix, params: {pairs: 5}}
       - {name: repeat}
       - {name: turns, params: {pairs: 2, turns: 4}}
-      - {name: pair, params: {rounds: 2}}
+      - {name: pair, params: {rounds: 1}}
       - {name: combined, params: {concurrency: [2], cells: 4}}
       - {name: abort}
       - {name: boundary, params: {rounds: 2}}"""
@@ -36,8 +36,7 @@ SOME_OF_EACH_FORM = """
       - {name: golden, params: {count: 6}}
       - {name: canary}
       - {name: burst}
-      - {name: turns}
-      - {name: pair, params: {kinds: [call, counts]}}
+      - {name: turns, params: {pairs: 1, turns: 2}}
       - {name: boundary}"""
 
 
