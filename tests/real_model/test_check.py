@@ -36,7 +36,7 @@ SOME_OF_EACH_FORM = """
       - {name: golden, params: {count: 6}}
       - {name: canary}
       - {name: burst}
-      - {name: turns, params: {pairs: 1, turns: 2}}
+      - {name: turns, params: {turns: 3, returning: 0}}
       - {name: boundary}"""
 
 
