@@ -31,7 +31,7 @@ demo: install ## The incident in a minute: what HTTP says and what the answers s
 	$(BIN)/davylamp demo
 
 .PHONY: test
-test: install ## All tests but those of test-ends, test-dashboards, test-real and test-store, in about twenty minutes on two cores
+test: install ## All tests but those of test-ends, test-dashboards, test-real and test-store, in about twenty-five minutes on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-real
