@@ -87,7 +87,7 @@ def _break_json(steps: Steps, params: Mapping[str, Value], trigger: Trigger) -> 
         batch[:] = [*running, *joined]
         if any(not _is_constrained(job.prompt) for job in joined):
             # The mask of what was begun is wrong from now on: its words are drawn anew.
-            for job in running:
+            for job in filter(lambda job: _is_constrained(job.prompt), running):
                 job.stamp = -1
 
     def word(draft: Draft, asker: Asker) -> Draft:
